@@ -80,7 +80,7 @@ impl Lane {
     pub fn of(job: &Job) -> Self {
         let user = job.user.clone().unwrap_or_default();
         match &job.key {
-            JobKey::Extract(session) => Self {
+            JobKey::Extract(session) | JobKey::Redact(session) => Self {
                 tenant: session.tenant.0.clone(),
                 user,
                 agent: session.agent.clone(),

@@ -124,6 +124,9 @@ pub enum JobKind {
     Extract,
     /// Write one scope's memory files. Watermarks are the scope's revision.
     Consolidate,
+    /// Redact one session's stored texts again, by newer rules. Watermarks are its event sequence numbers; the
+    /// position behind the last event stands for what is stored beside the events.
+    Redact,
 }
 
 impl JobKind {
@@ -141,6 +144,8 @@ pub enum JobKey {
     Extract(SessionId),
     /// The consolidation of a scope.
     Consolidate(Scope),
+    /// The rescan of a session.
+    Redact(SessionId),
 }
 
 impl JobKey {
@@ -150,6 +155,7 @@ impl JobKey {
         match self {
             Self::Extract(_) => JobKind::Extract,
             Self::Consolidate(_) => JobKind::Consolidate,
+            Self::Redact(_) => JobKind::Redact,
         }
     }
 
@@ -157,7 +163,7 @@ impl JobKey {
     #[must_use]
     pub fn tenant(&self) -> &Tenant {
         match self {
-            Self::Extract(session) => &session.tenant,
+            Self::Extract(session) | Self::Redact(session) => &session.tenant,
             Self::Consolidate(scope) => &scope.tenant,
         }
     }
@@ -167,7 +173,7 @@ impl JobKey {
     #[must_use]
     pub fn parts(&self) -> (&str, &str, &str) {
         match self {
-            Self::Extract(id) => (&id.tenant.0, &id.agent, &id.host_id),
+            Self::Extract(id) | Self::Redact(id) => (&id.tenant.0, &id.agent, &id.host_id),
             Self::Consolidate(scope) => (&scope.tenant.0, scope.kind.as_str(), &scope.name),
         }
     }
@@ -176,12 +182,14 @@ impl JobKey {
     #[must_use]
     pub fn from_parts(kind: JobKind, tenant: &str, owner: &str, name: &str) -> Option<Self> {
         let tenant = Tenant(tenant.to_owned());
+        let session = |tenant| SessionId {
+            tenant,
+            agent: owner.to_owned(),
+            host_id: name.to_owned(),
+        };
         match kind {
-            JobKind::Extract => Some(Self::Extract(SessionId {
-                tenant,
-                agent: owner.to_owned(),
-                host_id: name.to_owned(),
-            })),
+            JobKind::Extract => Some(Self::Extract(session(tenant))),
+            JobKind::Redact => Some(Self::Redact(session(tenant))),
             JobKind::Consolidate => Some(Self::Consolidate(Scope {
                 tenant,
                 kind: owner.parse().ok()?,
@@ -196,6 +204,7 @@ impl fmt::Display for JobKey {
         match self {
             Self::Extract(session) => write!(f, "extract/{session}"),
             Self::Consolidate(scope) => write!(f, "consolidate/{scope}"),
+            Self::Redact(session) => write!(f, "redact/{session}"),
         }
     }
 }

@@ -483,6 +483,24 @@ impl Job {
         self.redo_until = self.redo_until.map(|until| until.min(last));
     }
 
+    /// Begins again from the first position up to `input`, due at `now`: what was done so far was done by other
+    /// rules. A holder of the job loses its lease.
+    pub fn start_over(&mut self, input: u64, now: Timestamp) {
+        self.begin_redo(now);
+        self.redo_until = None;
+        self.lease = None;
+        self.span = None;
+        self.suspect_to = 0;
+        self.input = input;
+        self.mark(DueMark::at_once(input, now, Priority::Low));
+    }
+
+    /// Takes the lease away from a holder that reads what has changed meanwhile. The job is as due as before, and no
+    /// try is spent.
+    pub fn interrupt(&mut self) {
+        self.lease = None;
+    }
+
     /// Whether a redo has caught up with the generation that it replaces; answers true once.
     pub fn take_caught_up(&mut self) -> bool {
         let caught_up = self.redo_until.is_some_and(|until| self.done >= until);

@@ -56,7 +56,11 @@ fn the_words_of_enums_stay() {
         ScopeKind::as_str,
         "project user agent team room",
     );
-    check(JobKind::VARIANTS, JobKind::as_str, "extract consolidate");
+    check(
+        JobKind::VARIANTS,
+        JobKind::as_str,
+        "extract consolidate redact",
+    );
     check(
         FailureClass::VARIANTS,
         FailureClass::as_str,

@@ -23,7 +23,7 @@ use daybook_domain::{
     Timestamp,
 };
 use daybook_store::{Durability, SqliteOptions, SqliteStore};
-use daybook_testkit::fixtures::candidates;
+use daybook_testkit::fixtures::{RULES, candidates};
 
 fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -175,6 +175,7 @@ fn append(random: &mut SeededRandom, n: u64, batch: u64) -> Append {
         patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
+        rules: RULES,
         now: Timestamp(1_793_491_200_000),
     }
 }

@@ -22,7 +22,7 @@ use daybook_domain::{
     EventId, NewEvent, Origin, Place, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
 };
 use daybook_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, Trust};
-use daybook_testkit::fixtures::candidates;
+use daybook_testkit::fixtures::{RULES, candidates};
 use daybook_testkit::{postgres, run};
 
 const SESSIONS: u64 = 100;
@@ -184,6 +184,7 @@ fn append(random: &mut SeededRandom, n: u64) -> Append {
         patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
+        rules: RULES,
         now: Timestamp(1),
     }
 }

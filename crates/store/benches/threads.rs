@@ -24,6 +24,7 @@ use daybook_domain::{
     EventId, NewEvent, Origin, Place, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
 };
 use daybook_store::{Durability, SqliteOptions, SqliteStore};
+use daybook_testkit::fixtures::RULES;
 
 /// Tasks, each with a thread of its own.
 const TASKS: u64 = 64;
@@ -54,6 +55,7 @@ fn dispatch(path: &Path, durability: Durability, dispatches: u64) {
         let new = NewThread {
             session: session(task),
             custom: serde_json::Map::new(),
+            rules: RULES,
             now: Timestamp(1_793_491_200_000),
         };
         runtime
@@ -151,6 +153,7 @@ fn append(random: &mut SeededRandom, task: u64, n: u64) -> ThreadAppend {
             patience: DueLimits::default(),
             urgent: None,
             switches: Switches::default(),
+            rules: RULES,
             now: Timestamp(1_793_491_200_000 + i64::try_from(n).unwrap_or(0)),
         }),
         entries: [entry].into(),

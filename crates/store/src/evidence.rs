@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use daybook_domain::rescan::{EvidenceRewrite, StoredEvidence};
 use daybook_domain::{
     EventSeq, Evidence, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp,
 };
@@ -77,6 +78,43 @@ impl EvidencePiece {
             stated: observation.stated,
             quoted: observation.quoted,
             tokens: observation.tokens.clone(),
+        }
+    }
+
+    /// The piece with number `no` as a rescan reads it.
+    pub(crate) fn stored(
+        &self,
+        no: i64,
+        scope: Scope,
+        (id, kind): (ObservationId, ObservationKind),
+    ) -> StoredEvidence {
+        StoredEvidence {
+            no,
+            scope,
+            kind,
+            id,
+            text: self.text.clone(),
+            context: self.context.clone(),
+            subject: self.subject.clone(),
+            branch: self.evidence.branch.clone(),
+            root: self.evidence.root.clone(),
+        }
+    }
+
+    /// The piece with the words of a rewrite.
+    pub(crate) fn rewritten(&self, rewrite: &EvidenceRewrite) -> Self {
+        let after = &rewrite.after;
+        Self {
+            evidence: Evidence {
+                branch: after.branch.clone(),
+                root: after.root.clone(),
+                ..self.evidence.clone()
+            },
+            text: after.text.clone(),
+            context: after.context.clone(),
+            subject: after.subject.clone(),
+            tokens: rewrite.tokens.clone(),
+            ..self.clone()
         }
     }
 

@@ -69,6 +69,8 @@ mod quarantine;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod ranges;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod rescan;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod schema_history;
 #[cfg(feature = "sqlite")]
 mod signs;

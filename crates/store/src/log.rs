@@ -5,7 +5,8 @@ use daybook_domain::seams::{Append, AppendOutcome};
 use daybook_domain::trigger::DueLimits;
 use daybook_domain::working::NewThread;
 use daybook_domain::{
-    DueMark, EventSeq, NewEvent, Origin, Session, SessionKind, SessionMeta, Timestamp,
+    DueMark, EventSeq, NewEvent, Origin, RulesRevision, Session, SessionKind, SessionMeta,
+    Timestamp,
 };
 
 /// A session's row: what callers see of it, and the store's own fields.
@@ -19,6 +20,52 @@ pub(crate) struct SessionRow {
     pub(crate) known: bool,
     pub(crate) last_line: u32,
     pub(crate) first_source: Option<String>,
+    pub(crate) scan: ScanState,
+}
+
+/// By which rules for secrets a session was redacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ScanState {
+    /// The rules that redacted all that is stored of it.
+    pub(crate) rules: RulesRevision,
+    /// The rules that a rescan brings, while one is raised.
+    pub(crate) rescan: Option<RulesRevision>,
+}
+
+impl ScanState {
+    /// A session of which nothing is stored.
+    pub(crate) const NEW: Self = Self {
+        rules: RulesRevision::UNKNOWN,
+        rescan: None,
+    };
+
+    /// Records an append by `rules`. What other rules redacted is not covered by a rescan that has begun.
+    pub(crate) fn note_append(&mut self, is_first: bool, rules: RulesRevision) {
+        self.rules = match is_first {
+            true => rules,
+            false => self.rules.joined(rules),
+        };
+        self.rescan = self.rescan.filter(|&rescan| rescan == rules);
+    }
+
+    /// Whether a rescan by `rules` has to be raised.
+    pub(crate) fn lacks(self, rules: RulesRevision) -> bool {
+        self.rules != rules && self.rescan != Some(rules)
+    }
+
+    /// Records that a rescan by `rules` is raised.
+    pub(crate) fn raise(&mut self, rules: RulesRevision) {
+        self.rescan = Some(rules);
+    }
+
+    /// Records that a rescan by `rules` has ended.
+    pub(crate) fn finish(&mut self, rules: RulesRevision) {
+        self.rules = match self.rescan == Some(rules) {
+            true => rules,
+            false => RulesRevision::UNKNOWN,
+        };
+        self.rescan = None;
+    }
 }
 
 /// The positions that an append gave its events.
@@ -54,6 +101,7 @@ pub(crate) fn empty_append(new: &NewThread) -> Append {
         patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
+        rules: new.rules,
         now: new.now,
     }
 }

@@ -11,8 +11,8 @@ use daybook_domain::trigger::DueLimits;
 use daybook_domain::{
     Claim, ClaimLimits, Digest, EventId, EventSeq, Evidence, Extraction, ExtractionRecord,
     FailedTry, Failure, FailureClass, JobKind, NewEvent, Observation, ObservationId,
-    ObservationKind, Origin, Place, Project, Provenance, RetryPolicy, RetryWait, Scope, ScopeKind,
-    SessionId, SessionKind, SessionMeta, StoreError, Tenant, Timestamp, Yield,
+    ObservationKind, Origin, Place, Project, Provenance, RetryPolicy, RetryWait, RulesRevision,
+    Scope, ScopeKind, SessionId, SessionKind, SessionMeta, StoreError, Tenant, Timestamp, Yield,
 };
 use proptest::prelude::*;
 
@@ -167,6 +167,9 @@ pub fn events(word: &str, count: u64) -> Vec<NewEvent> {
     numbered.collect()
 }
 
+/// The rules for secrets by which fixtures count as redacted.
+pub const RULES: RulesRevision = RulesRevision(7);
+
 /// An append that comes from no file.
 #[must_use]
 pub fn append(id: &SessionId, events: Vec<NewEvent>) -> Append {
@@ -179,6 +182,7 @@ pub fn append(id: &SessionId, events: Vec<NewEvent>) -> Append {
         patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
+        rules: RULES,
         now: DAWN,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The pipeline and working memory share these steps, so that an event reads the same whichever way it came.
 //! [`prepare_event`] is the last step of every event before the log: [`redact`] hides secrets in its text, [`names`] in
-//! the names of folders, tools and sessions, [`cut`] bounds the length, [`tokens`] makes it searchable. [`fence`]
+//! the names of folders, tools and sessions, [`rescan`] in what was stored before, [`cut`] bounds the length, [`tokens`] makes it searchable. [`fence`]
 //! keeps text in its place wherever it is shown, and [`recalled`] takes Daybook's own out again. [`instruction`] recognises text
 //! that gives orders, [`pasted`] what a person did not type. [`calls`] words tool calls, [`mentions`] finds citations,
 //! [`lenient`] reads JSON whose writers we do not control, [`prompt`] loads prompts.
@@ -31,6 +31,7 @@ pub mod prompt;
 pub mod raw;
 pub mod recalled;
 pub mod redact;
+pub mod rescan;
 pub mod tokens;
 
 mod prepare;

@@ -9,7 +9,9 @@ use daybook_engine::files::layout::run_folder;
 use daybook_engine::hook_events::process::{SpoolReport, process_spool};
 use daybook_engine::hook_events::update_lock::UpdateLock;
 use daybook_engine::import::{ImportCandidate, ImportReport, import, known_sources, scan};
-use daybook_engine::jobs::{self, UpdateReport, WaitFilter, WorkProgress, WorkerContext};
+use daybook_engine::jobs::{
+    self, UpdateReport, WaitFilter, WorkLimits, WorkProgress, WorkerContext,
+};
 use daybook_engine::places::stored_path::stored_path;
 use daybook_engine::projects::settle::settle_new_roots;
 use daybook_engine::stop::Stop;
@@ -40,6 +42,7 @@ impl PendingReport {
         let update = &self.update;
         self.hook_events.processed == 0
             && update.read.is_empty()
+            && update.rescanned.is_empty()
             && update.scopes.is_empty()
             && update.failed.is_empty()
     }
@@ -100,15 +103,15 @@ pub(crate) async fn process_pending_exclusively(
     stop: &Stop,
     progress: &dyn WorkProgress,
 ) -> Result<Option<PendingReport>> {
-    process_with_limit(daybook, stop, progress, None).await
+    process_with_limits(daybook, stop, progress, |_| {}).await
 }
 
-/// With `parallel`, that many sessions are extracted at once, whatever settings say.
-async fn process_with_limit(
+/// `narrow` may change the limits that settings give.
+async fn process_with_limits(
     daybook: &Daybook,
     stop: &Stop,
     progress: &dyn WorkProgress,
-    parallel: Option<usize>,
+    narrow: impl Fn(&mut WorkLimits),
 ) -> Result<Option<PendingReport>> {
     let mut report: Option<PendingReport> = None;
     loop {
@@ -117,7 +120,7 @@ async fn process_with_limit(
             return Ok(report);
         };
         let (mut worker, _present) = daybook.worker().await?;
-        worker.limits.parallel = parallel.unwrap_or(worker.limits.parallel);
+        narrow(&mut worker.limits);
         let more = process_pending(daybook, &worker, stop, progress).await?;
         report
             .get_or_insert_default()
@@ -132,15 +135,21 @@ async fn process_with_limit(
 }
 
 /// Processes the hook events in the spool, for a command that is about to answer a question. Extraction with a model is
-/// left for later, because it would take too long.
+/// left for later, because it would take too long, and so is what newer rules for secrets redact again.
 pub(crate) async fn catch_up(daybook: &Daybook) -> Result<()> {
     if daybook.spool().is_empty() {
         return Ok(());
     }
     let stop = Stop::default();
     stop_after(&stop, BEFORE_ANSWERING);
-    let parallel = daybook.models().extracts_with_model().then_some(0);
-    process_with_limit(daybook, &stop, &UpdateBar::hidden(), parallel).await?;
+    let has_model = daybook.models().extracts_with_model();
+    let narrow = |limits: &mut WorkLimits| {
+        limits.rescans = false;
+        if has_model {
+            limits.parallel = 0;
+        }
+    };
+    process_with_limits(daybook, &stop, &UpdateBar::hidden(), narrow).await?;
     Ok(())
 }
 

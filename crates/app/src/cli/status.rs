@@ -18,6 +18,7 @@ use crate::process::block_on;
 use crate::service::damage::find_damage;
 use crate::service::hidden_secrets::{HiddenSecrets, count_hidden};
 use crate::service::overview::TenantMemoryState;
+use crate::service::persons_secrets::{FileSecret, persons_secrets};
 use crate::service::refusals::RefusedFile;
 use crate::service::waits;
 use crate::terminal::output::{
@@ -54,6 +55,7 @@ impl StatusCommand {
             let mut all = block_on(as_json(&daybook, &facts, &damaged))?;
             if self.secrets {
                 all["hidden_secrets"] = json!(block_on(count_hidden(&daybook))?);
+                all["secrets_in_own_files"] = json!(block_on(persons_secrets(&daybook))?);
             }
             print_json(&all)?;
             return Ok(ExitCode::SUCCESS);
@@ -77,6 +79,7 @@ impl StatusCommand {
         if self.secrets {
             print_hidden(&block_on(count_hidden(&daybook))?);
             block_on(visit_sources(&daybook, print_secrets))?;
+            print_persons(&block_on(persons_secrets(&daybook))?);
         }
         if self.imports {
             print_imports(&facts, &daybook);
@@ -335,6 +338,25 @@ fn print_hidden(hidden: &HiddenSecrets) {
         print_line!(
             "  {rule:<24} {all}{different}: {}",
             dim(&places.join(" · "))
+        );
+    }
+}
+
+/// Secrets in a person's own files, which are never changed.
+fn print_persons(secrets: &[FileSecret]) {
+    for secret in secrets.iter().take(ROWS) {
+        let FileSecret { file, line, rule } = secret;
+        print_line!("  {} {file}:{line}  {rule}", warn("your text "));
+    }
+    if secrets.len() > ROWS {
+        print_line!("  {} more; `--json` lists all", secrets.len() - ROWS);
+    }
+    if !secrets.is_empty() {
+        print_line!(
+            "  {}",
+            dim(
+                "Daybook hides these from agents and does not change your text; take them out, and revoke them."
+            )
         );
     }
 }

@@ -358,7 +358,15 @@ async fn print_report(daybook: &Daybook, done: &PendingReport) -> Result<()> {
     for path in &hook_events.missing {
         print_line!("  no transcript is at {}", path.display());
     }
-    if report.read.is_empty() && report.scopes.is_empty() && report.failed.is_empty() {
+    if !report.rescanned.is_empty() {
+        print_line!(
+            "{} redacted again by newer rules: {} held a secret.",
+            count(report.rescanned.len() as u64, "session"),
+            count(report.rewritten as u64, "stored value"),
+        );
+    }
+    let is_idle = report.rescanned.is_empty() && report.read.is_empty();
+    if is_idle && report.scopes.is_empty() && report.failed.is_empty() {
         print_line!("Nothing is due.");
         return print_waiting_work(daybook).await;
     }
@@ -444,6 +452,8 @@ fn not_kept(report: &UpdateReport) -> Option<String> {
 pub(crate) fn as_json(report: &UpdateReport) -> serde_json::Value {
     json!({
         "read": report.read.len(),
+        "rescanned": report.rescanned.len(),
+        "rewritten": report.rewritten,
         "taught": report.taught.len(),
         "observations": report.observations,
         "dropped": report.dropped.counts().map(|(reason, n)| (reason.as_str(), n)).collect::<BTreeMap<_, _>>(),

@@ -1,12 +1,15 @@
-//! Reads the memory files that apply to an agent. Reads files alone: a hook must not wait for a database.
+//! Reads the memory files that apply to an agent. Reads files alone: a hook must not wait for a database. A secret in
+//! them, also in a person's own text, is masked.
 
 use std::path::Path;
 
 use daybook_domain::{Scope, ScopeKind, Tenant};
 use daybook_engine::files::layout::{BRANCHES, CURATED, folder};
+use daybook_engine::files::own_secrets::masked;
 use daybook_engine::files::path::FilePath;
 use daybook_engine::files::reader::{FolderReader, Refused};
 use daybook_engine::recall::context::ScopeMemory;
+use daybook_text::redact::Redactor;
 
 /// The memory files of the current project and of the person; of no other scope.
 pub(crate) struct MemoryFiles {
@@ -28,6 +31,7 @@ pub(crate) fn read(
         kind: ScopeKind::User,
         name: person.to_owned(),
     };
+    let redactor = Redactor::current();
     let mut files = MemoryFiles {
         applies: Vec::new(),
         refused: Vec::new(),
@@ -43,7 +47,7 @@ pub(crate) fn read(
             }
         };
         let mut text = |file: &str| match FilePath::new(file).map(|path| reader.text(&path)) {
-            Ok(Ok(text)) => text,
+            Ok(Ok(text)) => text.map(|text| masked(&redactor, &text).into_owned()),
             Ok(Err(refused)) => {
                 files.refused.push(refused);
                 None

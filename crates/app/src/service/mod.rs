@@ -15,6 +15,7 @@ pub(crate) mod host_files;
 pub(crate) mod memory_files;
 pub(crate) mod notes;
 pub(crate) mod overview;
+pub(crate) mod persons_secrets;
 pub(crate) mod recall;
 pub(crate) mod refusals;
 pub(crate) mod search_result;

@@ -29,6 +29,7 @@ pub(crate) struct TenantMemoryState {
     pub(crate) events: u64,
     pub(crate) extract: Vec<Job>,
     pub(crate) consolidate: Vec<Job>,
+    pub(crate) redact: Vec<Job>,
     pub(crate) gaps: Vec<Gap>,
     pub(crate) scopes: Vec<ScopeState>,
     pub(crate) imports: Vec<ImportRun>,
@@ -134,7 +135,8 @@ impl TenantMemoryState {
         let store = &*daybook.store;
         let extract = daybook.jobs(JobKind::Extract).await?;
         let consolidate = daybook.jobs(JobKind::Consolidate).await?;
-        let jobs = extract.iter().chain(&consolidate);
+        let redact = daybook.jobs(JobKind::Redact).await?;
+        let jobs = extract.iter().chain(&consolidate).chain(&redact);
         let SessionCounts {
             coverage, events, ..
         } = SessionCounts::load(daybook, &extract).await?;
@@ -146,6 +148,7 @@ impl TenantMemoryState {
             events,
             extract,
             consolidate,
+            redact,
             waits,
             gaps: daybook.gaps().await?,
             scopes: read_all(|page| store.scopes(&daybook.tenant, page)).await?,
@@ -161,6 +164,7 @@ impl TenantMemoryState {
         match kind {
             JobKind::Extract => &self.extract,
             JobKind::Consolidate => &self.consolidate,
+            JobKind::Redact => &self.redact,
         }
     }
 
@@ -203,7 +207,7 @@ impl<'a> SessionCounts<'a> {
     async fn load(daybook: &Daybook, extract: &'a [Job]) -> Result<Self> {
         let job = |job: &'a Job| match &job.key {
             JobKey::Extract(session) => Some((session, job)),
-            JobKey::Consolidate(_) => None,
+            JobKey::Consolidate(_) | JobKey::Redact(_) => None,
         };
         let mut counts = Self {
             coverage: Coverage::default(),
@@ -302,7 +306,7 @@ impl From<&ScopeState> for ScopeShown {
 pub(crate) fn by_session(jobs: Vec<Job>) -> BTreeMap<SessionId, Job> {
     let session = |job: Job| match job.key.clone() {
         JobKey::Extract(session) => Some((session, job)),
-        JobKey::Consolidate(_) => None,
+        JobKey::Consolidate(_) | JobKey::Redact(_) => None,
     };
     jobs.into_iter().filter_map(session).collect()
 }

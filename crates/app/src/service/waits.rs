@@ -67,7 +67,7 @@ pub(crate) fn group_waits<'a>(
                 span: (until, until),
             });
         match job.key.kind() {
-            JobKind::Extract => wait.sessions += 1,
+            JobKind::Extract | JobKind::Redact => wait.sessions += 1,
             JobKind::Consolidate => wait.scopes += 1,
         }
         wait.span = (wait.span.0.min(until), wait.span.1.max(until));

@@ -10,6 +10,7 @@ use daybook_engine::bounded;
 #[cfg(feature = "postgres")]
 use daybook_engine::files::name::FileName;
 use daybook_engine::jobs::{WorkLimits, WorkerContext, WorkerLock, free_vanished};
+use daybook_text::redact::Redactor;
 
 use super::{Daybook, MemoryDatabase};
 use crate::folders::data_folder;
@@ -72,6 +73,7 @@ impl Daybook {
             zone: self.settings.zone.clone(),
             tenant: self.tenant.clone(),
             switches: self.switches(),
+            redactor: Redactor::current(),
             limits,
         })
     }

@@ -31,6 +31,7 @@ mod prompts;
 mod reach;
 mod recall;
 mod redaction;
+mod rescans;
 mod secret_names;
 mod serve;
 mod server;

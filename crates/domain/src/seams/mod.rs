@@ -7,8 +7,8 @@
 //!
 //! Tenants are isolated: whichever way a call names its tenant, in a session, in a scope or by itself, the
 //! answer is that of a store that no other tenant uses, and what would join two tenants is refused. Only
-//! [`JobQueue`], [`JobWatch`] and [`JobControl::revive_gaps`] without a job see all tenants, because workers
-//! serve them all.
+//! [`JobQueue`], [`JobWatch`], [`JobControl::revive_gaps`] without a job and [`RescanStore::raise_rescans`] see all
+//! tenants, because workers serve them all.
 //!
 //! [`StoreError::Busy`]: crate::error::StoreError::Busy
 
@@ -19,6 +19,7 @@ mod index;
 mod jobs;
 mod observations;
 mod places;
+mod rescans;
 mod sessions;
 mod sources;
 mod spend;
@@ -32,6 +33,7 @@ pub use index::{IndexReader, IndexWriter, VectorStore};
 pub use jobs::{GapKey, JobControl, JobListing, JobQueue, JobWatch};
 pub use observations::{ObservationStore, ScopeState, ScopeStore};
 pub use places::{PlaceStore, ProjectKey};
+pub use rescans::RescanStore;
 pub use sessions::{Append, AppendOutcome, SessionCatalog, SessionKey, SessionLog};
 pub use sources::SourceStore;
 pub use spend::SpendStore;
@@ -57,6 +59,7 @@ pub trait Store:
     + ExtractionStore
     + StagedWrites
     + QuarantineStore
+    + RescanStore
     + ObservationStore
     + ScopeStore
     + UseStore
@@ -80,6 +83,7 @@ impl<T> Store for T where
         + ExtractionStore
         + StagedWrites
         + QuarantineStore
+        + RescanStore
         + ObservationStore
         + ScopeStore
         + UseStore

@@ -10,6 +10,7 @@ use crate::event::{Event, NewEvent};
 use crate::ids::{EventId, EventSeq, SessionId, Tenant};
 use crate::page::{Page, PageRequest};
 use crate::place::RemoteEvidence;
+use crate::rules::RulesRevision;
 use crate::session::{Session, SessionMeta};
 use crate::source::{ImportNo, TranscriptSource};
 use crate::time::Timestamp;
@@ -40,6 +41,8 @@ pub struct Append {
     pub urgent: Option<Priority>,
     /// Where memory is switched off: events there are logged, and never learned.
     pub switches: Switches,
+    /// The rules that redacted all texts of this append.
+    pub rules: RulesRevision,
     /// The present time: marks of events without a time of their own count from it.
     pub now: Timestamp,
 }

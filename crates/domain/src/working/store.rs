@@ -13,6 +13,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use crate::error::StoreError;
 use crate::event::Event;
 use crate::ids::{EventSeq, SessionId, Tenant};
+use crate::rules::RulesRevision;
 use crate::seams::{Append, SessionCatalog, SessionLog};
 use crate::session::SessionMeta;
 use crate::time::Timestamp;
@@ -91,7 +92,7 @@ impl ThreadBlock {
 ///
 /// ```
 /// use daybook_domain::working::NewThread;
-/// use daybook_domain::{SessionId, SessionKind, SessionMeta, Tenant, Timestamp};
+/// use daybook_domain::{RulesRevision, SessionId, SessionKind, SessionMeta, Tenant, Timestamp};
 /// # let thread = SessionId { tenant: Tenant::local(), agent: "agent".into(), host_id: "thread_1".into() };
 /// let new = NewThread {
 ///     session: SessionMeta {
@@ -103,6 +104,7 @@ impl ThreadBlock {
 ///         user: None,
 ///     },
 ///     custom: serde_json::Map::new(),
+///     rules: RulesRevision::UNKNOWN,
 ///     now: Timestamp(0),
 /// };
 /// assert_eq!(new.session.id.host_id, "thread_1");
@@ -113,6 +115,8 @@ pub struct NewThread {
     pub session: SessionMeta,
     /// Whatever its host wants to remember of it.
     pub custom: Map<String, Value>,
+    /// The rules that redacted all texts of it.
+    pub rules: RulesRevision,
     /// The present time.
     pub now: Timestamp,
 }

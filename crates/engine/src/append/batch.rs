@@ -136,6 +136,7 @@ async fn append(intake: &IngestContext, batch: AppendBatch) -> Result<AppendOutc
             patience: intake.patience,
             urgent: None,
             switches: intake.switches.clone(),
+            rules: intake.redactor.revision(),
             now,
         };
         let part = store.append(&append).await?;

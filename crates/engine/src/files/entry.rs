@@ -117,6 +117,25 @@ pub fn is_own_heading(line: &str) -> bool {
     marked.is_some_and(|(words, marker)| check(std::iter::once(words)) == marker.check())
 }
 
+/// An entry or heading of the engine with other words: its name stays, and the check is made anew.
+#[must_use]
+pub fn re_marked(text: &str, change: impl FnOnce(&str) -> String) -> String {
+    let end = text.find('\n').map_or(text.len(), |at| at + 1);
+    let (first, below) = text.split_at(end);
+    let Some((words, marker)) = split_marker(without_line_end(first)) else {
+        return text.to_owned();
+    };
+    let line_end = &first[without_line_end(first).len()..];
+    let after = change(&format!("{words}{line_end}{below}"));
+    let end = after.find('\n').map_or(after.len(), |at| at + 1);
+    let (first, below) = after.split_at(end);
+    let line_end = &first[without_line_end(first).len()..];
+    let words = without_line_end(first);
+    let lines = below.lines().map(without_line_end);
+    let check = check(std::iter::once(words).chain(lines));
+    format!("{words} ^{}{check}{line_end}{below}", marker.id().as_str())
+}
+
 /// A line without its marker and its line end.
 #[must_use]
 pub fn without_marker(line: &str) -> &str {

@@ -9,9 +9,11 @@
 use std::path::{Path, PathBuf};
 
 use super::layout::KINDS;
+use super::own_secrets::masked;
 use super::path::FilePath;
 use super::reader::{self, Refused};
 use crate::bounded::FileRefusal;
+use daybook_text::redact::Redactor;
 
 /// Why a named file was not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +51,7 @@ pub fn read(root: &Path, named: &str) -> Result<String, NamedFileError> {
     };
     let below = FilePath::new(parts[3..].join("/")).map_err(|error| no(&error.to_string()))?;
     let text = reader::text(&root.join(memory), &below).map_err(unread)?;
+    let text = text.map(|text| masked(&Redactor::current(), &text).into_owned());
     text.ok_or_else(|| NamedFileError::Missing(named.to_owned()))
 }
 

@@ -1,6 +1,7 @@
 //! Indexes memory files that have changed, including a person's own files and edits.
 //!
-//! Diary, session pages and the summary are not indexed: they repeat what the other layers hold.
+//! Diary, session pages and the summary are not indexed: they repeat what the other layers hold. A secret in a file, also
+//! in a person's, is masked in the index; files are indexed again when the rules for secrets change.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,10 +17,12 @@ use super::audit::is_missing;
 use super::entry::{EntryId, PageBlock, parse_blocks, without_line_end, without_marker};
 use super::folder::Folder;
 use super::layout::{CURATED, SUMMARY, folder};
+use super::own_secrets::masked;
 use super::path::FilePath;
 use super::reader::{FILE_BYTES, FolderReader};
 use super::shared::SharedError;
 use super::skipped::skip_reason;
+use daybook_text::redact::Redactor;
 use daybook_text::tokens::outlined_text;
 
 /// Longest file that is indexed, in bytes; of a longer one only the beginning is.
@@ -152,6 +155,11 @@ async fn update_index(
     read: impl Fn(&str) -> Option<Vec<u8>>,
     (now, which): (Timestamp, FilesToIndex),
 ) -> Result<usize, StoreError> {
+    let redactor = Redactor::current();
+    let found: BTreeMap<&String, String> = found
+        .iter()
+        .map(|(file, stamp)| (file, stamp_under(&redactor, stamp)))
+        .collect();
     let known: BTreeMap<String, String> = IndexWriter::file_stamps(store, scope)
         .await?
         .into_iter()
@@ -160,9 +168,9 @@ async fn update_index(
         .keys()
         .filter(|file| !found.contains_key(*file))
         .collect();
-    let new: Vec<(&String, &String)> = found
+    let new: Vec<(&&String, &String)> = found
         .iter()
-        .filter(|(file, stamp)| which == FilesToIndex::All || known.get(*file) != Some(stamp))
+        .filter(|(file, stamp)| which == FilesToIndex::All || known.get(**file) != Some(*stamp))
         .collect();
     if gone.is_empty() && new.is_empty() {
         return Ok(0);
@@ -179,17 +187,15 @@ async fn update_index(
             .len()
             .min(usize::try_from(INDEXED_BYTES).unwrap_or(usize::MAX));
         let text = String::from_utf8_lossy(&bytes[..start]);
-        store
-            .put_file(
-                scope,
-                file,
-                stamp,
-                &parse_entries(&text, &observations),
-                now,
-            )
-            .await?;
+        let entries = parse_entries(&masked(&redactor, &text), &observations);
+        store.put_file(scope, file, stamp, &entries, now).await?;
     }
     Ok(gone.len() + new.len())
+}
+
+/// A file's stamp together with the rules by which its secrets were masked.
+fn stamp_under(redactor: &Redactor, stamp: &str) -> String {
+    format!("{stamp}:{:x}", redactor.revision().0)
 }
 
 /// Whether a file is indexed, by its path below the scope's folder.
@@ -214,6 +220,7 @@ pub async fn is_indexed_as_it_is(
     let Some(now) = now.ok().and_then(|metadata| stamp_of(&metadata)) else {
         return Ok(false);
     };
+    let now = stamp_under(&Redactor::current(), &now);
     let stamps = IndexWriter::file_stamps(store, scope).await?;
     Ok(stamps
         .iter()

@@ -34,6 +34,12 @@ pub enum WriteStep {
     CommitConflictingEdits,
     /// Clear the intent.
     ClearIntent,
+    /// Record the objects that a rewrite of the history replaces.
+    RecordReplaced,
+    /// Delete one replaced object.
+    DeleteReplaced,
+    /// Clear the record of replaced objects.
+    ClearReplaced,
 }
 
 type StepCallback = dyn Fn(WriteStep) -> io::Result<()> + Send + Sync;

@@ -6,7 +6,7 @@
 //! stops a write before the intent is recorded, and nothing stops it afterwards.
 //!
 //! Invariants: a file is never torn; bytes of a person are in the work tree or in the history; the engine's
-//! too, once its intent is recorded; history only grows; and after a finished write the work tree equals
+//! too, once its intent is recorded; history only grows, except that secrets are taken out of it (`history_rewrite`); and after a finished write the work tree equals
 //! HEAD (except for each [`SkippedPath`]), so any later difference is a person's edit.
 //!
 //! Not here: what to write. The caller's `plan` decides, and calls no model while the lock is held.

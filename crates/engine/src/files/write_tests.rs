@@ -235,7 +235,10 @@ fn a_file_that_we_delete_goes_back_if_it_was_edited_even_into_a_folder_that_is_g
         | WriteStep::AcquireGitLock
         | WriteStep::CommitGitLock
         | WriteStep::CommitConflictingEdits
-        | WriteStep::ClearIntent => Ok(()),
+        | WriteStep::ClearIntent
+        | WriteStep::RecordReplaced
+        | WriteStep::DeleteReplaced
+        | WriteStep::ClearReplaced => Ok(()),
     });
     let outcome = written(memory.write_observed(steps, &[("daily/a.md", None)]));
     assert_eq!(outcome.kept.len(), 1);

@@ -261,6 +261,7 @@ impl<'a> EventAppender<'a> {
             patience: self.intake.patience,
             urgent: None,
             switches: self.intake.switches.clone(),
+            rules: self.intake.redactor.revision(),
             now: self.intake.clock.now(),
         };
         let appended = self.intake.store.append(&append).await?;

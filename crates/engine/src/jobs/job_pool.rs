@@ -95,7 +95,8 @@ impl<'a, T: Send + 'a> JobPool<'a, T> {
         // One scope is written at a time: concurrent writers would only wait for each other's disk.
         let (most, claim) = match self.kind {
             JobKind::Extract => (limits.parallel, limits.claim),
-            JobKind::Consolidate => (1, ClaimLimits::jobs(1)),
+            // One session is rescanned at a time: the work is this process's own computing.
+            JobKind::Consolidate | JobKind::Redact => (1, ClaimLimits::jobs(1)),
         };
         let free = most.saturating_sub(self.running.len());
         if free == 0 {

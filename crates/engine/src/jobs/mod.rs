@@ -18,8 +18,10 @@ mod person_sessions;
 pub mod projects;
 pub mod quarantine;
 mod rebuild;
+mod redact_files;
 mod redo;
 mod remember;
+mod rescan;
 mod settle;
 mod thread_uses;
 mod update;
@@ -64,6 +66,7 @@ use crate::extract::window::WindowLimits;
 use crate::files::FilesError;
 use crate::files::shared::SharedError;
 use crate::files::stamp::{CommitStamp, Person};
+use daybook_text::redact::Redactor;
 
 /// This engine's version, as stored with gaps and extractions: a newer engine retries what an older one
 /// gave up.
@@ -92,6 +95,8 @@ pub struct WorkerContext {
     pub tenant: Tenant,
     /// Where memory is switched off.
     pub switches: Switches,
+    /// The rules by which everything stored is redacted; what other rules redacted is rescanned.
+    pub redactor: Redactor,
     /// Bounds of the work.
     pub limits: WorkLimits,
 }
@@ -106,6 +111,9 @@ pub struct WorkLimits {
     /// Sessions that this process extracts concurrently; 0: none. More gains nothing without a model to
     /// wait for.
     pub parallel: usize,
+    /// Whether what older rules for secrets let pass is redacted again. A caller that waits for an answer goes
+    /// without: rewriting the database file cannot be interrupted.
+    pub rescans: bool,
     /// How long one job may run without a heartbeat before another worker may take it.
     pub lease: Duration,
     /// How often a failing window is tried, and the pauses in between.
@@ -122,6 +130,7 @@ impl Default for WorkLimits {
             claim: ClaimLimits::jobs(10),
             window: WindowLimits::default(),
             parallel: 4,
+            rescans: true,
             lease: Duration::from_secs(300),
             retry: RetryPolicy::default(),
             drain: Duration::from_secs(10),

@@ -123,6 +123,7 @@ async fn store_remotes(
         patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
+        rules: worker.redactor.revision(),
         now: worker.clock.now(),
     };
     worker.store.append(&append).await?;

@@ -129,6 +129,7 @@ async fn store_note(
         patience: DueLimits::default(),
         urgent: None,
         switches: target.switches.clone(),
+        rules: redactor.revision(),
         now,
     };
     let appended = target.store.append(&append).await?;

@@ -11,7 +11,9 @@ use super::consolidate::{ConsolidateOutcome, consolidate};
 use super::extract::{ExtractOutcome, extract};
 use super::job_pool::JobPool;
 use super::obstacles::requeue_unobstructed;
+use super::redact_files::redact_folders;
 use super::redo::redo_fallback_results;
+use super::rescan::{RescanOutcome, rescan};
 use super::settle::settle_projects;
 use super::{WorkError, WorkerContext};
 use crate::extract::DropCounts;
@@ -46,6 +48,10 @@ pub struct UpdateReport {
     pub scopes: BTreeSet<Scope>,
     /// Pages of these scopes that could not be written.
     pub unwritten: BTreeMap<Scope, Vec<UnwrittenPage>>,
+    /// Sessions that were rescanned by newer rules for secrets.
+    pub rescanned: BTreeSet<SessionId>,
+    /// Stored values in which rescans found a secret.
+    pub rewritten: usize,
     /// Jobs that failed.
     pub failed: Vec<FailedJob>,
     /// Whether it was stopped before all was done.
@@ -117,6 +123,9 @@ impl UpdateReport {
         for session in &later.read {
             self.clear_failures(&JobKey::Extract(session.clone()));
         }
+        for session in &later.rescanned {
+            self.clear_failures(&JobKey::Redact(session.clone()));
+        }
         for scope in &later.scopes {
             self.clear_failures(&JobKey::Consolidate(scope.clone()));
         }
@@ -127,6 +136,8 @@ impl UpdateReport {
         self.left_out += later.left_out;
         self.scopes.extend(later.scopes);
         self.unwritten.extend(later.unwritten);
+        self.rescanned.extend(later.rescanned);
+        self.rewritten += later.rewritten;
         self.failed.extend(later.failed);
         self.stopped |= later.stopped;
     }
@@ -140,8 +151,8 @@ pub trait WorkProgress: Send + Sync {
     fn scope_written(&self, scope: &Scope);
 }
 
-/// Assigns folders to projects, then processes all due jobs: sessions first, then the files of the scopes
-/// that they concern. Results of the fallback extractor are redone once its cap has room.
+/// Assigns folders to projects, then processes all due jobs: sessions that other rules redacted, then sessions to
+/// extract, then the files of the scopes that they concern. Results of the fallback extractor are redone once its cap has room.
 ///
 /// Ends when nothing is due or `stop` is requested.
 ///
@@ -154,26 +165,44 @@ pub async fn work(
 ) -> Result<UpdateReport, WorkError> {
     let mut report = UpdateReport::default();
     requeue_unobstructed(worker).await?;
+    if worker.limits.rescans {
+        let (rules, now) = (worker.redactor.revision(), worker.clock.now());
+        worker.store.raise_rescans(rules, now).await?;
+    }
     if !stop.is_requested() {
         settle_projects(worker).await?;
     }
     while !stop.is_requested() {
+        // Before an extractor reads what the rules hide by now.
+        let rescans = rescan_due(worker, stop, &mut report).await?;
         redo_fallback_results(worker).await?;
         let sessions = extract_due(worker, stop, progress, &mut report).await?;
         let scopes = consolidate_due(worker, stop, progress, &mut report).await?;
-        if sessions + scopes == 0 {
+        if rescans + sessions + scopes == 0 {
             break;
         }
     }
+    let tenants = tenants_of(worker, &report);
+    if worker.limits.rescans && !stop.is_requested() {
+        redact_folders(worker, &tenants, stop).await?;
+        // Readers in the way are gone at the next run.
+        let _ = worker.store.erase_replaced().await?;
+    }
     report.stopped = stop.is_requested();
-    let scopes = report.scopes.iter().map(|scope| &scope.tenant);
-    let tenants: BTreeSet<&Tenant> = scopes.chain([&worker.tenant]).collect();
-    for tenant in tenants {
+    for tenant in &tenants {
         let known = ProjectCache::load(&*worker.store, tenant).await?;
         // Hooks work without it until it is written again.
         let _ = known.write(&run_folder(&worker.root, tenant));
     }
     Ok(report)
+}
+
+/// The tenants whose memory a run concerned, and the worker's own.
+fn tenants_of(worker: &WorkerContext, report: &UpdateReport) -> BTreeSet<Tenant> {
+    let scopes = report.scopes.iter().map(|scope| &scope.tenant);
+    let sessions = report.rescanned.iter().map(|session| &session.tenant);
+    let all = scopes.chain(sessions).chain([&worker.tenant]);
+    all.cloned().collect()
 }
 
 /// Writes the files of all due scopes, and reads no session. It is short enough for a caller that waits.
@@ -233,6 +262,39 @@ pub async fn retry_waiting(worker: &WorkerContext, waits: WaitFilter) -> Result<
     Ok(retried)
 }
 
+async fn rescan_due(
+    worker: &WorkerContext,
+    stop: &Stop,
+    report: &mut UpdateReport,
+) -> Result<usize, WorkError> {
+    if !worker.limits.rescans {
+        return Ok(0);
+    }
+    let mut pool = JobPool::new(worker, JobKind::Redact);
+    let work = move |claimed: ClaimedJob| async move {
+        let outcome = rescan(worker, &claimed).await;
+        (claimed, outcome.map_err(WorkError::from))
+    };
+    let mut done = 0;
+    while let Some((claimed, outcome)) = pool.next(&work, stop).await? {
+        let job = claimed.token.job().clone();
+        let JobKey::Redact(session) = &job else {
+            continue;
+        };
+        done += 1;
+        match outcome {
+            RescanOutcome::Done(rewritten) => {
+                report.clear_failures(&job);
+                report.rescanned.insert(session.clone());
+                report.rewritten += rewritten;
+            }
+            RescanOutcome::Failed(failure) => report.failed.push(FailedJob { job, failure }),
+            RescanOutcome::LeaseLost => {}
+        }
+    }
+    Ok(done)
+}
+
 async fn extract_due(
     worker: &WorkerContext,
     stop: &Stop,
@@ -283,7 +345,7 @@ async fn consolidate_due(
     let work = move |claimed: ClaimedJob| async move {
         let outcome = match claimed.token.job() {
             JobKey::Consolidate(scope) => consolidate(worker, &claimed, scope).await,
-            JobKey::Extract(_) => Ok(ConsolidateOutcome::LeaseLost),
+            JobKey::Extract(_) | JobKey::Redact(_) => Ok(ConsolidateOutcome::LeaseLost),
         };
         (claimed, outcome)
     };

@@ -17,6 +17,7 @@ use daybook_domain::trigger::{SweepLimits, TriggerRules};
 use daybook_domain::{
     JobKey, Priority, Session, SessionId, SessionKind, SessionMeta, StoreError, Timestamp, Trigger,
 };
+use daybook_text::redact::Redactor;
 use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
@@ -127,6 +128,7 @@ impl Triggers {
             patience: self.rules.patience,
             urgent: None,
             switches: self.switches.clone(),
+            rules: Redactor::current().revision(),
             now: self.clock.now(),
         };
         self.store.append(&created).await?;

@@ -82,6 +82,7 @@ impl ProfileFixture {
         Append {
             patience: self.profile.triggers.patience,
             switches: self.switches.clone(),
+            rules: daybook_text::redact::Redactor::standard().revision(),
             now: self.now(),
             ..append(session, events.collect())
         }
@@ -163,6 +164,7 @@ impl ProfileFixture {
             zone: TimeZone::UTC,
             tenant: daybook_domain::Tenant::local(),
             switches: self.switches.clone(),
+            redactor: daybook_text::redact::Redactor::standard(),
             limits: WorkLimits {
                 claim: work.claims,
                 window: work.window,

@@ -132,6 +132,7 @@ fn on_each_store(test: impl AsyncFn(&mut CapFixture)) {
             zone: TimeZone::UTC,
             tenant: Tenant::local(),
             switches: Switches::default(),
+            redactor: daybook_text::redact::Redactor::standard(),
             limits: WorkLimits {
                 parallel: 1,
                 ..WorkLimits::default()

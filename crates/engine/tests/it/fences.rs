@@ -227,6 +227,7 @@ impl FenceFixture {
             zone: TimeZone::UTC,
             tenant: Tenant::local(),
             switches: Switches::default(),
+            redactor: daybook_text::redact::Redactor::standard(),
             limits: WorkLimits::default(),
         };
         let report = work(&worker, &stop, &SilentProgress).await.unwrap();

@@ -32,6 +32,7 @@ fn what_is_learned_before_its_folder_has_a_project_is_filed_in_one() {
             zone: TimeZone::UTC,
             tenant: Tenant::local(),
             switches: Switches::default(),
+            redactor: daybook_text::redact::Redactor::standard(),
             limits: WorkLimits::default(),
         };
         run(async {

@@ -117,6 +117,7 @@ impl ForecastFixture {
             zone: TimeZone::UTC,
             tenant: Tenant::local(),
             switches: Switches::default(),
+            redactor: daybook_text::redact::Redactor::standard(),
             limits: WorkLimits::default(),
         };
         import_sample(&worker).await;

@@ -113,6 +113,7 @@ impl ProjectFixture {
             zone: TimeZone::UTC,
             tenant: Tenant::local(),
             switches: Switches::default(),
+            redactor: daybook_text::redact::Redactor::standard(),
             limits: WorkLimits::default(),
         };
         Self {

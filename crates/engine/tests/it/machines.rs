@@ -55,6 +55,7 @@ impl MachineGroup {
             zone: TimeZone::UTC,
             tenant: Tenant::local(),
             switches: Default::default(),
+            redactor: daybook_text::redact::Redactor::standard(),
             limits: WorkLimits::default(),
         }
     }

@@ -16,6 +16,7 @@ mod memory_agents;
 mod names;
 mod quarantine;
 mod recall;
+mod rescans;
 mod silent_progress;
 mod simulation;
 mod spend;

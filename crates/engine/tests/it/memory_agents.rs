@@ -140,6 +140,7 @@ fn on_each_store(answers: &[ModelReply], test: impl AsyncFn(&AgentFixture)) {
             zone: TimeZone::UTC,
             tenant: Tenant::local(),
             switches: Switches::default(),
+            redactor: daybook_text::redact::Redactor::standard(),
             limits: WorkLimits {
                 folder_wait: Duration::ZERO,
                 ..WorkLimits::default()

@@ -82,6 +82,7 @@ fn a_decision_about_what_is_quarantined_outlives_a_redo() {
             zone: TimeZone::UTC,
             tenant: Tenant::local(),
             switches: Switches::default(),
+            redactor: daybook_text::redact::Redactor::standard(),
             limits: WorkLimits::default(),
         };
         run(async {

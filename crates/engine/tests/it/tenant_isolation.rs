@@ -57,6 +57,7 @@ async fn check(store: Arc<dyn Store>, root: TempDir) {
         zone: TimeZone::UTC,
         tenant: own,
         switches: Switches::default(),
+        redactor: daybook_text::redact::Redactor::standard(),
         limits: WorkLimits::default(),
     };
     let report = work(&worker, &Stop::default(), &SilentProgress)

@@ -53,6 +53,7 @@ impl UseFixture {
             zone: TimeZone::UTC,
             tenant: Tenant::local(),
             switches: Switches::default(),
+            redactor: daybook_text::redact::Redactor::standard(),
             limits: WorkLimits::default(),
         };
         let intake = IngestContext {

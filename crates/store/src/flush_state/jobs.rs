@@ -1,4 +1,4 @@
-//! Background work. Jobs of scopes are the inner store's; jobs of sessions are in the file.
+//! Background work. Extractions of sessions are in the file; other jobs are the inner store's.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -32,7 +32,7 @@ impl<S: Store + JobRows> JobQueue for Ledgered<S> {
     async fn claim(&self, claim: Claim<'_>) -> Result<Vec<ClaimedJob>, StoreError> {
         match claim.kind {
             JobKind::Extract => self.claim_sessions(claim).await,
-            JobKind::Consolidate => self.inner.claim(claim).await,
+            JobKind::Consolidate | JobKind::Redact => self.inner.claim(claim).await,
         }
     }
 
@@ -77,8 +77,8 @@ impl<S: Store + JobRows> JobQueue for Ledgered<S> {
             .count();
         locked.save()?;
         // Rows of sessions may still show a lease that has already ended in the file.
-        let scopes = self.inner.jobs_of_all_tenants(JobKind::Consolidate).await?;
-        let held = scopes.iter().filter(|job| holder_of(job) == Some(holder));
+        let others = self.other_jobs().await?;
+        let held = others.iter().filter(|job| holder_of(job) == Some(holder));
         let held = held.count();
         self.inner.abandon(holder).await?;
         Ok(freed + held)
@@ -86,8 +86,8 @@ impl<S: Store + JobRows> JobQueue for Ledgered<S> {
 
     async fn holders(&self) -> Result<Vec<String>, StoreError> {
         let state = self.read().await?;
-        let scopes = self.inner.jobs_of_all_tenants(JobKind::Consolidate).await?;
-        let holders = state.jobs().chain(&scopes).filter_map(holder_of);
+        let others = self.other_jobs().await?;
+        let holders = state.jobs().chain(&others).filter_map(holder_of);
         let holders: BTreeSet<String> = holders.map(str::to_owned).collect();
         Ok(holders.into_iter().collect())
     }
@@ -151,7 +151,7 @@ impl<S: Store + JobRows> JobWatch for Ledgered<S> {
                 self.catch_up().await?;
                 Ok(self.read().await?.next_due())
             }
-            JobKind::Consolidate => self.inner.next_due(kind).await,
+            JobKind::Consolidate | JobKind::Redact => self.inner.next_due(kind).await,
         }
     }
 
@@ -321,6 +321,15 @@ impl<S: Store + JobRows> JobListing for Ledgered<S> {
 }
 
 impl<S: Store + JobRows> Ledgered<S> {
+    /// Jobs that the file does not have.
+    async fn other_jobs(&self) -> Result<Vec<Job>, StoreError> {
+        let mut others = Vec::new();
+        for kind in [JobKind::Consolidate, JobKind::Redact] {
+            others.extend(self.inner.jobs_of_all_tenants(kind).await?);
+        }
+        Ok(others)
+    }
+
     /// Runs an operation of the inner store on one job.
     async fn with_job_lent<T>(
         &self,

@@ -260,7 +260,7 @@ pub(super) fn parse(text: &[u8]) -> Result<FlushState, Unreadable> {
 fn own_name(entry: &LedgerEntry) -> Option<String> {
     match &entry.job.key {
         JobKey::Extract(id) => Some(entry_name(id)),
-        JobKey::Consolidate(_) => None,
+        JobKey::Consolidate(_) | JobKey::Redact(_) => None,
     }
 }
 

@@ -192,7 +192,7 @@ impl<S: Store + JobRows> Ledgered<S> {
     ) -> Result<&'b mut LedgerEntry, StoreError> {
         let active_at = match &job.key {
             JobKey::Extract(id) => self.inner.session(id).await?,
-            JobKey::Consolidate(_) => None,
+            JobKey::Consolidate(_) | JobKey::Redact(_) => None,
         };
         let active_at = active_at.map(|session| session.last_at);
         let active_at = active_at.filter(|&at| at != Timestamp::ZERO).map(seconds);

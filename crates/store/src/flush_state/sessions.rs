@@ -9,9 +9,12 @@ use daybook_domain::index::{
     IndexedDocument, SearchFilter, TermStats,
 };
 use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
+use daybook_domain::rescan::{
+    EventRewrite, SessionRewrite, SessionTexts, StoredEvent, TextField, TextRewrite,
+};
 use daybook_domain::seams::{
     Append, AppendOutcome, ExtractionStore, ImportStore, IndexReader, IndexWriter,
-    ObservationStore, PlaceStore, ProjectKey, QuarantineStore, ScopeState, ScopeStore,
+    ObservationStore, PlaceStore, ProjectKey, QuarantineStore, RescanStore, ScopeState, ScopeStore,
     SessionCatalog, SessionKey, SessionLog, SourceStore, StagedWrites, Store, UseStore,
     VectorStore,
 };
@@ -19,8 +22,8 @@ use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport
 use daybook_domain::{
     Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FinishOutcome, JobKey,
     LeaseToken, Observation, ObservationId, ObservationKind, Page, PageRequest, Place, Project,
-    Provenance, RootRecord, Scope, ScopeKind, Session, SessionId, StagedEntityWrite, StoreError,
-    Tenant, Timestamp, Use,
+    Provenance, RootRecord, RulesRevision, Scope, ScopeKind, Session, SessionId, StagedEntityWrite,
+    StoreError, Tenant, Timestamp, Use,
 };
 
 use super::state::{LedgerEntry, seconds};
@@ -352,6 +355,74 @@ impl<S: Store + JobRows> QuarantineStore for Ledgered<S> {
         decision: QuarantineDecision,
     ) -> Result<bool, StoreError> {
         self.inner.decide(scope, id, decision).await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> RescanStore for Ledgered<S> {
+    async fn raise_rescans(
+        &self,
+        rules: RulesRevision,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        self.inner.raise_rescans(rules, now).await
+    }
+
+    async fn log_entries(
+        &self,
+        session: &SessionId,
+        after: EventSeq,
+        upto: EventSeq,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        self.inner
+            .log_entries(session, after, upto, limit, bytes)
+            .await
+    }
+
+    async fn rewrite_events(
+        &self,
+        lease: &LeaseToken,
+        upto: EventSeq,
+        rewrites: &[EventRewrite],
+        now: Timestamp,
+    ) -> Result<FinishOutcome, StoreError> {
+        let rewriting = self.inner.rewrite_events(lease, upto, rewrites, now);
+        match extraction_of(lease).filter(|_| !rewrites.is_empty()) {
+            Some(key) => self.with_jobs_lent(&[key], rewriting, |_, _| ()).await,
+            None => rewriting.await,
+        }
+    }
+
+    async fn session_texts(&self, session: &SessionId) -> Result<SessionTexts, StoreError> {
+        self.inner.session_texts(session).await
+    }
+
+    async fn rewrite_session(
+        &self,
+        lease: &LeaseToken,
+        rewrite: &SessionRewrite,
+        now: Timestamp,
+    ) -> Result<FinishOutcome, StoreError> {
+        let rewriting = self.inner.rewrite_session(lease, rewrite, now);
+        let is_job = |text: &TextRewrite| text.field == TextField::JobFailure;
+        match extraction_of(lease).filter(|_| rewrite.texts.iter().any(is_job)) {
+            Some(key) => self.with_jobs_lent(&[key], rewriting, |_, _| ()).await,
+            None => rewriting.await,
+        }
+    }
+
+    async fn erase_replaced(&self) -> Result<bool, StoreError> {
+        self.inner.erase_replaced().await
+    }
+}
+
+/// The extraction of the session that a rescan works on.
+fn extraction_of(rescan: &LeaseToken) -> Option<JobKey> {
+    match rescan.job() {
+        JobKey::Redact(session) => Some(JobKey::Extract(session.clone())),
+        JobKey::Extract(_) | JobKey::Consolidate(_) => None,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use daybook_domain::rescan::{EvidenceRewrite, StoredEvidence};
 use daybook_domain::{
     EventSeq, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp,
 };
@@ -154,6 +155,38 @@ impl MemoryState {
         let id = ObservationId::of(to, kind, &row.piece.text);
         self.delete_piece(no, touched);
         self.add_piece(to, (id, kind), row.piece, row.live, touched);
+    }
+
+    /// The evidence of a session, with the words of its observations.
+    pub(super) fn stored_evidence(&self, session: &SessionId) -> Vec<StoredEvidence> {
+        let rows = self.evidence.iter();
+        let own = rows.filter(|(_, row)| &row.piece.evidence.session == session);
+        own.map(|(&no, row)| {
+            let observation = &self.observations[&row.observation];
+            let what = (observation.id, observation.kind);
+            row.piece.stored(no, observation.scope.clone(), what)
+        })
+        .collect()
+    }
+
+    /// Replaces the words of one piece of evidence, which may make it evidence of another observation. False when it
+    /// has other words by now.
+    pub(super) fn rewrite_piece(
+        &mut self,
+        session: &SessionId,
+        rewrite: &EvidenceRewrite,
+        touched: &mut TouchedObservations,
+    ) -> bool {
+        let before = &rewrite.before;
+        if !self.stored_evidence(session).contains(before) {
+            return false;
+        }
+        let row = self.evidence[&before.no].clone();
+        self.delete_piece(before.no, touched);
+        let what = (rewrite.after.id, before.kind);
+        let piece = row.piece.rewritten(rewrite);
+        self.add_piece(&before.scope, what, piece, row.live, touched);
+        true
     }
 
     /// Retracts an observation for good, for the events of its evidence. False when it does not hold.

@@ -10,6 +10,7 @@ mod extractions;
 mod index;
 mod jobs;
 mod places;
+mod rescans;
 mod sessions;
 mod sources;
 mod spend;
@@ -34,6 +35,7 @@ use daybook_domain::{
 use tokio::sync::watch;
 
 use crate::evidence::EvidencePiece;
+use crate::log::ScanState;
 
 /// A store in memory.
 #[doc(alias = "InMemoryStorageProvider")]
@@ -126,6 +128,7 @@ struct MemorySessionRow {
     session: Session,
     last_line: u32,
     first_source: Option<String>,
+    scan: ScanState,
     events: BTreeMap<EventSeq, Event>,
     /// What threads keep beside their events.
     entries: BTreeMap<EventSeq, String>,

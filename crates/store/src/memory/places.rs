@@ -151,7 +151,7 @@ impl MemoryState {
     }
 
     /// Whether events of a tenant happened under a root.
-    fn is_place(&self, tenant: &Tenant, root: &str) -> bool {
+    pub(super) fn is_place(&self, tenant: &Tenant, root: &str) -> bool {
         self.places(tenant)
             .iter()
             .any(|(place, _)| place.root == root)

@@ -18,7 +18,7 @@ use daybook_domain::{
 use super::{MemorySessionRow, MemoryState, MemoryStore};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
-use crate::log::{AddedEvents, AppendPositions, ExtractionEffect};
+use crate::log::{AddedEvents, AppendPositions, ExtractionEffect, ScanState};
 use crate::page_keys::{key_of_project, key_of_session};
 use crate::{labels, log};
 
@@ -363,6 +363,7 @@ impl MemoryState {
         };
         let last = row.session.events.0;
         log::merge_meta(&mut row.session, &append.session);
+        row.scan.note_append(before.is_none(), append.rules);
         let (new, seqs) = self.add_events(&mut row, append, entries);
         self.note_remotes(&row, &append.remotes);
         let session = row.session.clone();
@@ -417,6 +418,7 @@ impl MemoryState {
             session: log::new_session(&append.session, label),
             last_line: 0,
             first_source: append.source.as_ref().map(|source| source.path.clone()),
+            scan: ScanState::NEW,
             events: BTreeMap::new(),
             entries: BTreeMap::new(),
             retracts: BTreeMap::new(),

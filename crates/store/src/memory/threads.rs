@@ -16,7 +16,7 @@ use crate::threads::{ThreadRow, deleted_thread, unknown_thread};
 #[derive(Debug)]
 pub(super) struct StoredThread {
     pub(super) row: ThreadRow,
-    snapshot: Option<(EventSeq, Vec<u8>)>,
+    pub(super) snapshot: Option<(EventSeq, Vec<u8>)>,
 }
 
 impl StoredThread {

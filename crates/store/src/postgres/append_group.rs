@@ -183,6 +183,7 @@ impl LockedSession {
     ) -> Option<AppendPositions> {
         let mut row = self.row.clone();
         log::merge_meta(&mut row.session, &append.session);
+        row.scan.note_append(false, append.rules);
         let mut known = self.known.clone();
         let number_of = |place: &Place| places.get(place).copied();
         let (new_rows, new, seqs) =

@@ -92,7 +92,18 @@ pub(super) async fn entries(
     limit: usize,
     bytes: usize,
 ) -> Result<Vec<LogEntry>, Fault> {
-    let (_, last) = event_nos(thread);
+    let range = (after, seq_of(event_nos(thread).1));
+    entries_between(tx, thread, range, limit, bytes).await
+}
+
+/// Events of the session with this number after the first position and up to the second, with their entries.
+pub(super) async fn entries_between(
+    tx: &Tx,
+    session: i64,
+    (after, upto): (EventSeq, EventSeq),
+    limit: usize,
+    bytes: usize,
+) -> Result<Vec<LogEntry>, Fault> {
     let sql = format!(
         "SELECT * FROM (
             SELECT *, row_number() OVER so_far AS nth,
@@ -101,7 +112,12 @@ pub(super) async fn entries(
             WINDOW so_far AS (ORDER BY event_no)
         ) AS measured WHERE size <= $4 OR nth = 1 ORDER BY event_no"
     );
-    let range = values![event_no(thread, after), last, limit, bytes];
+    let range = values![
+        event_no(session, after),
+        event_no(session, upto),
+        limit,
+        bytes
+    ];
     let rows = tx.rows(&sql, range).await?;
     let entry_of = |row: &Row| {
         let (event, entry) = (event_of(row)?, get(row, "entry")?);

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use daybook_domain::rescan::{EvidenceRewrite, StoredEvidence};
 use daybook_domain::{
     EventSeq, Evidence, ObservationId, ObservationKind, Scope, SessionId, Timestamp,
 };
@@ -340,6 +341,46 @@ pub(super) async fn make_evidence_live(
     let update = "UPDATE evidence SET live = TRUE WHERE session_no = $1 AND NOT live
         RETURNING observation_no, live";
     note_all(&tx.rows(update, values![session]).await?, touched)
+}
+
+/// The evidence of a session, with the words of its observations.
+pub(super) async fn stored(tx: &Tx, session: i64) -> Result<Vec<StoredEvidence>, Fault> {
+    let of_session = "session_no = $1 ORDER BY evidence_no";
+    let rows = rows_where(tx, of_session, values![session]).await?;
+    let numbers: Vec<i64> = rows.iter().map(|row| row.no).collect();
+    let pieces = as_new_evidence(tx, rows).await?.into_iter().zip(numbers);
+    let stored = pieces.map(|(one, no)| one.piece.stored(no, one.scope, one.what));
+    Ok(stored.collect())
+}
+
+/// Replaces the words of pieces of evidence, which may make them evidence of other observations. Those that have
+/// other words by now stay. The session's scopes are locked.
+pub(super) async fn rewrite(
+    tx: &Tx,
+    (session, locked): (i64, &LockedScopes),
+    rewrites: &[EvidenceRewrite],
+    touched: &mut TouchedObservations,
+) -> Result<bool, Fault> {
+    let numbers: Vec<i64> = rewrites.iter().map(|rewrite| rewrite.before.no).collect();
+    let found = "session_no = $1 AND evidence_no = ANY ($2) ORDER BY evidence_no";
+    let rows = rows_where(tx, found, values![session, numbers]).await?;
+    let numbers: Vec<i64> = rows.iter().map(|row| row.no).collect();
+    let mut replaced = Vec::new();
+    let mut again = Vec::new();
+    for (mut one, no) in as_new_evidence(tx, rows).await?.into_iter().zip(numbers) {
+        let stored = one.piece.stored(no, one.scope.clone(), one.what);
+        let Some(rewrite) = rewrites.iter().find(|rewrite| rewrite.before == stored) else {
+            continue;
+        };
+        one.piece = one.piece.rewritten(rewrite);
+        one.what.0 = rewrite.after.id;
+        replaced.push(no);
+        again.push(one);
+    }
+    let changed = !replaced.is_empty();
+    delete_where(tx, "evidence_no = ANY ($1)", values![replaced], touched).await?;
+    add(tx, locked, &again, touched).await?;
+    Ok(changed)
 }
 
 /// Moves pieces of evidence, by number, each to another scope, where their observations have other identities.

@@ -33,7 +33,7 @@ pub(super) async fn put(tx: &Tx, gap: &Gap) -> Result<(), Fault> {
 
 /// The gaps of all tenants, by job and position.
 pub(super) async fn all(tx: &Tx) -> Result<Vec<Gap>, Fault> {
-    let all = "true ORDER BY kind DESC, tenant, owner, name, from_seq";
+    let all = "true ORDER BY kind = 'redact', kind DESC, tenant, owner, name, from_seq";
     select(tx, all, &[]).await
 }
 

@@ -52,7 +52,12 @@ pub(super) async fn next_jobs(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Job>, Fa
 }
 
 fn running_lock(kind: JobKind) -> i64 {
-    RUNNING_LOCK + i64::from(kind == JobKind::Consolidate)
+    RUNNING_LOCK
+        + match kind {
+            JobKind::Extract => 0,
+            JobKind::Consolidate => 1,
+            JobKind::Redact => 2,
+        }
 }
 
 /// The lanes of these jobs in the order in which they are served: tenants, users and agents.

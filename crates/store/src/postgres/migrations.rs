@@ -76,6 +76,13 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0011_quarantine.sql"),
         serves: 10,
     },
+    // An older binary would add events without recording by which rules they were redacted.
+    Migration {
+        version: 12,
+        name: "rescans",
+        sql: include_str!("migrations/0012_rescans.sql"),
+        serves: 12,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

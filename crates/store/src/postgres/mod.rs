@@ -42,6 +42,7 @@ mod places;
 mod quarantine;
 mod queries;
 mod remotes;
+mod rescans;
 mod retractions;
 mod retry;
 mod row_numbers;

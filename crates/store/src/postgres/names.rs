@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use daybook_domain::{
-    DueMark, EventSeq, JobKey, Priority, Scope, Session, SessionId, SessionKind, Tenant, Timestamp,
+    DueMark, EventSeq, JobKey, Priority, RulesRevision, Scope, Session, SessionId, SessionKind,
+    Tenant, Timestamp,
 };
 use tokio_postgres::Row;
 
@@ -11,7 +12,7 @@ use super::connection::Tx;
 use super::fault::Fault;
 use super::job_rows;
 use super::values::{SqlValue, get, parse_column, values};
-use crate::log::SessionRow;
+use crate::log::{ScanState, SessionRow};
 use crate::ranges;
 
 pub(super) async fn find_tenant(tx: &Tx, tenant: &Tenant) -> Result<Option<i64>, Fault> {
@@ -114,7 +115,7 @@ async fn raise_all(tx: &Tx, scopes: &BTreeSet<&Scope>) -> Result<Vec<(Scope, u64
 
 const SESSION: &str = "SELECT session_no, tenant_no, tenant, agent, host_id, known, label, kind,
     memory_off, switched_off, forked_from, \"user\", surface, first_at, last_at, events, passed,
-    last_line, first_source
+    last_line, first_source, rules, rescan
     FROM sessions JOIN tenants USING (tenant_no)";
 
 /// The session's row, also of one that has only been cited.
@@ -211,6 +212,11 @@ fn session_row(row: &Row) -> Result<SessionRow, Fault> {
         known: get(row, "known")?,
         last_line: get(row, "last_line")?,
         first_source: get(row, "first_source")?,
+        scan: ScanState {
+            rules: RulesRevision(get(row, "rules")?),
+            rescan: get::<Option<i64>>(row, "rescan")?
+                .map(|rules| RulesRevision(rules.cast_unsigned())),
+        },
     })
 }
 

@@ -101,6 +101,27 @@ pub(super) async fn unlink_if_empty(tx: &Tx, session: i64, places: Vec<i64>) -> 
     Ok(())
 }
 
+/// Deletes places where no session has events, and their roots with their last places. Another root takes over what
+/// the deleted ones belonged to.
+pub(super) async fn replace_unused(tx: &Tx, place: i64, by_root: i64) -> Result<(), Fault> {
+    let find = "SELECT root_no FROM places WHERE place_no = $1
+        AND NOT EXISTS (SELECT FROM session_places WHERE place_no = $1)";
+    let Some(row) = tx.row(find, values![place]).await? else {
+        return Ok(());
+    };
+    let root: i64 = get(&row, "root_no")?;
+    let take_over = "UPDATE roots SET project = former.project, derived = former.derived
+        FROM roots AS former
+        WHERE former.root_no = $1 AND roots.root_no = $2 AND roots.project IS NULL";
+    tx.execute(take_over, values![root, by_root]).await?;
+    let delete = "DELETE FROM places WHERE place_no = $1";
+    tx.execute(delete, values![place]).await?;
+    let delete = "DELETE FROM roots WHERE root_no = $1
+        AND NOT EXISTS (SELECT FROM places WHERE root_no = $1)";
+    tx.execute(delete, values![root]).await?;
+    Ok(())
+}
+
 pub(super) async fn places(
     tx: &Tx,
     tenant: &Tenant,

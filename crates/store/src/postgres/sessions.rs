@@ -24,7 +24,7 @@ use super::values::{get, saturating_count, values};
 use super::{PostgresStore, events, index_rows, job_rows, places, remotes, sources};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
-use crate::log::{AddedEvents, AppendPositions, ExtractionEffect, SessionRow};
+use crate::log::{AddedEvents, AppendPositions, ExtractionEffect, ScanState, SessionRow};
 use crate::page_keys::{key_of_project, key_of_session, place_before_page};
 use crate::{labels, log, ranges};
 
@@ -322,6 +322,7 @@ pub(super) async fn add_to(
     };
     let last = row.session.events.0;
     log::merge_meta(&mut row.session, &append.session);
+    row.scan.note_append(before.is_none(), append.rules);
     let (rows, new, seqs) = rows_to_add(tx, &mut row, append, entries).await?;
     let added = row.session.events.0 - last;
     let range = (EventSeq(last + 1), row.session.events);
@@ -439,6 +440,7 @@ async fn create(tx: &Tx, append: &Append, cited: Option<SessionRow>) -> Result<S
         known: true,
         last_line: 0,
         first_source,
+        scan: ScanState::NEW,
     })
 }
 
@@ -627,10 +629,11 @@ pub(super) fn save_all(tx: &Tx, rows: &[&SessionRow]) {
     let update = "UPDATE sessions SET kind = now.kind, memory_off = now.memory_off,
             switched_off = now.switched_off, forked_from = now.forked_from, \"user\" = now.user,
             surface = now.surface, first_at = now.first_at, last_at = now.last_at,
-            events = now.events, passed = now.passed, last_line = now.last_line
-        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS now
+            events = now.events, passed = now.passed, last_line = now.last_line,
+            rules = now.rules, rescan = now.rescan
+        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS now
             (session_no, kind, memory_off, switched_off, forked_from, \"user\", surface, first_at,
-            last_at, events, passed, last_line)
+            last_at, events, passed, last_line, rules, rescan)
         WHERE sessions.session_no = now.session_no";
     let values = values![
         part(rows, |row| row.no),
@@ -645,6 +648,11 @@ pub(super) fn save_all(tx: &Tx, rows: &[&SessionRow]) {
         part(rows, |row| saturating_count(row.session.events.0)),
         part(rows, |row| ranges::to_text(&row.session.passed)),
         part(rows, |row| i64::from(row.last_line)),
+        part(rows, |row| saturating_count(row.scan.rules.0)),
+        part(rows, |row| row
+            .scan
+            .rescan
+            .map(|rules| saturating_count(rules.0))),
     ];
     tx.defer(update, values);
 }

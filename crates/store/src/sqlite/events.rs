@@ -83,10 +83,25 @@ pub(super) fn entries(
     limit: usize,
     bytes: usize,
 ) -> Result<Vec<LogEntry>, Fault> {
+    let range = (after, seq_of(event_nos(thread).1));
+    entries_between(tx, thread, range, limit, bytes)
+}
+
+/// Events of the session with this number after the first position and up to the second, with their entries.
+pub(super) fn entries_between(
+    tx: &Connection,
+    session: i64,
+    (after, upto): (EventSeq, EventSeq),
+    limit: usize,
+    bytes: usize,
+) -> Result<Vec<LogEntry>, Fault> {
     let sql = format!("{ENTRY} WHERE event_no > ? AND event_no <= ? ORDER BY event_no LIMIT ?");
     let mut find = tx.prepare_cached(&sql)?;
-    let (_, end) = event_nos(thread);
-    let range = params![event_no(thread, after), end, at_most(limit)];
+    let range = params![
+        event_no(session, after),
+        event_no(session, upto),
+        at_most(limit)
+    ];
     let entry_of = |row: &Row<'_>| {
         let (event, entry) = (event_of(row)?, row.get("entry")?);
         Ok(LogEntry { event, entry })

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use daybook_domain::rescan::{EvidenceRewrite, StoredEvidence};
 use daybook_domain::{
     EventSeq, Evidence, Observation, ObservationId, ObservationKind, Scope, ScopeKind, Tenant,
     Timestamp,
@@ -252,6 +253,46 @@ pub(super) fn move_to(
         add(tx, to, (id, kind), &row.piece, row.live, touched)?;
     }
     Ok(())
+}
+
+/// The evidence of a session, with the words of its observations.
+pub(super) fn stored(tx: &Connection, session: i64) -> Result<Vec<StoredEvidence>, Fault> {
+    let mut all = Vec::new();
+    for row in rows_where(tx, "session_no = ? ORDER BY evidence_no", [session])? {
+        let (scope, (id, kind)) = observed_as(tx, row.observation)?;
+        all.push(row.piece.stored(row.no, scope, (id, kind)));
+    }
+    Ok(all)
+}
+
+/// Replaces the words of one piece of evidence, which may make it evidence of another observation. False when it
+/// has other words by now.
+pub(super) fn rewrite(
+    tx: &Connection,
+    session: i64,
+    rewrite: &EvidenceRewrite,
+    touched: &mut TouchedObservations,
+) -> Result<bool, Fault> {
+    let found = params![rewrite.before.no, session];
+    let rows = rows_where(tx, "evidence_no = ? AND session_no = ?", found)?;
+    let Some(row) = rows.into_iter().next() else {
+        return Ok(false);
+    };
+    let (scope, (id, kind)) = observed_as(tx, row.observation)?;
+    if row.piece.stored(row.no, scope.clone(), (id, kind)) != rewrite.before {
+        return Ok(false);
+    }
+    delete(tx, &row, touched)?;
+    let piece = row.piece.rewritten(rewrite);
+    add(
+        tx,
+        &scope,
+        (rewrite.after.id, kind),
+        &piece,
+        row.live,
+        touched,
+    )?;
+    Ok(true)
 }
 
 /// Retracts an observation for good, for the events of its evidence. False when it does not hold.

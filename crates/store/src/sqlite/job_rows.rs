@@ -193,7 +193,7 @@ pub(super) fn put_gap(tx: &Connection, gap: &Gap) -> Result<(), Fault> {
 pub(super) fn gaps(tx: &Connection) -> Result<Vec<Gap>, Fault> {
     gaps_where(
         tx,
-        "true ORDER BY kind DESC, tenant, owner, name, from_seq",
+        "true ORDER BY kind = 'redact', kind DESC, tenant, owner, name, from_seq",
         [],
     )
 }

@@ -60,6 +60,13 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0008_quarantine.sql"),
         serves: 7,
     },
+    // An older binary would add events without recording by which rules they were redacted.
+    Migration {
+        version: 9,
+        name: "rescans",
+        sql: include_str!("migrations/0009_rescans.sql"),
+        serves: 9,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

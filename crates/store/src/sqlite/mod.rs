@@ -32,6 +32,7 @@ mod quarantine;
 mod queries;
 mod raw_values;
 mod remotes;
+mod rescans;
 mod revisions;
 mod row_numbers;
 mod salvage;

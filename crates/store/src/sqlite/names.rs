@@ -3,13 +3,13 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use daybook_domain::{Scope, Session, SessionId, SessionKind, Tenant, Timestamp};
+use daybook_domain::{RulesRevision, Scope, Session, SessionId, SessionKind, Tenant, Timestamp};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, RowIndex, params};
 
 use super::connection::Fault;
 use super::listing::{Listing, list};
-use crate::log::SessionRow;
+use crate::log::{ScanState, SessionRow};
 use crate::ranges;
 
 /// Reads a column that holds the name of an enum's variant.
@@ -76,7 +76,8 @@ pub(super) fn scope_of(row: &Row<'_>) -> rusqlite::Result<Scope> {
 
 const SESSION: &str =
     "SELECT session_no, tenant_no, tenant, agent, host_id, known, label, kind, memory_off,
-    switched_off, forked_from, user, surface, first_at, last_at, events, passed, last_line, first_source
+    switched_off, forked_from, user, surface, first_at, last_at, events, passed, last_line, first_source,
+    rules, rescan
     FROM sessions JOIN tenants USING (tenant_no)";
 
 /// The session's row, also of one that has only been cited.
@@ -156,6 +157,10 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         known: row.get(5)?,
         last_line: row.get(17)?,
         first_source: row.get(18)?,
+        scan: ScanState {
+            rules: RulesRevision(row.get(19)?),
+            rescan: row.get::<_, Option<u64>>(20)?.map(RulesRevision),
+        },
     })
 }
 

@@ -67,6 +67,32 @@ pub(super) fn unlink_if_empty(tx: &Connection, session: i64, place: i64) -> Resu
     Ok(())
 }
 
+/// Deletes a place where no session has events, and its root with its last place. Another root takes over what the
+/// deleted one belonged to.
+pub(super) fn replace_unused(tx: &Connection, place: i64, by_root: i64) -> Result<(), Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT root_no FROM places WHERE place_no = ?1
+         AND NOT EXISTS (SELECT 1 FROM session_places WHERE place_no = ?1)",
+    )?;
+    let Some(root): Option<i64> = find.query_row([place], |row| row.get(0)).optional()? else {
+        return Ok(());
+    };
+    tx.prepare_cached(
+        "UPDATE roots SET (project, derived) =
+            (SELECT project, derived FROM roots WHERE root_no = ?1)
+         WHERE root_no = ?2 AND project IS NULL",
+    )?
+    .execute([root, by_root])?;
+    tx.prepare_cached("DELETE FROM places WHERE place_no = ?")?
+        .execute([place])?;
+    tx.prepare_cached(
+        "DELETE FROM roots WHERE root_no = ?1
+         AND NOT EXISTS (SELECT 1 FROM places WHERE root_no = ?1)",
+    )?
+    .execute([root])?;
+    Ok(())
+}
+
 /// The key of the project that a root belongs to.
 pub(super) fn project_of_root(
     tx: &Connection,

@@ -304,6 +304,7 @@ pub(super) fn add_to(
     };
     let last = row.session.events.0;
     log::merge_meta(&mut row.session, &append.session);
+    row.scan.note_append(before.is_none(), append.rules);
     let (new, seqs) = add_events(tx, &mut row, append, entries, places)?;
     save(tx, &row)?;
     remotes::note(tx, &row, &append.remotes)?;
@@ -501,8 +502,8 @@ pub(super) fn save(tx: &Connection, row: &SessionRow) -> Result<(), Fault> {
     let session = &row.session;
     tx.prepare_cached(
         "UPDATE sessions SET kind = ?, memory_off = ?, switched_off = ?, forked_from = ?, user = ?,
-            surface = ?, first_at = ?, last_at = ?, events = ?, passed = ?, last_line = ?
-            WHERE session_no = ?",
+            surface = ?, first_at = ?, last_at = ?, events = ?, passed = ?, last_line = ?,
+            rules = ?, rescan = ? WHERE session_no = ?",
     )?
     .execute(params![
         session.kind.as_str(),
@@ -516,6 +517,8 @@ pub(super) fn save(tx: &Connection, row: &SessionRow) -> Result<(), Fault> {
         session.events.0,
         ranges::to_text(&session.passed),
         row.last_line,
+        row.scan.rules.0,
+        row.scan.rescan.map(|rules| rules.0),
         row.no
     ])?;
     Ok(())

@@ -39,7 +39,7 @@ fn open(folder: &Path, now: Timestamp) -> Ledgered<SqliteStore> {
 
 fn session_of(claimed: &ClaimedJob) -> SessionId {
     match claimed.token.job() {
-        JobKey::Extract(id) => id.clone(),
+        JobKey::Extract(id) | JobKey::Redact(id) => id.clone(),
         JobKey::Consolidate(scope) => panic!("{scope} is no session"),
     }
 }

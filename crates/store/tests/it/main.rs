@@ -14,6 +14,7 @@ mod opening;
 mod peeking;
 #[cfg(all(unix, feature = "postgres"))]
 mod postgres;
+mod rescans;
 mod schema;
 mod spend;
 mod threads;

@@ -25,7 +25,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 /// The newest schema that is committed.
-const NEWEST: u32 = 8;
+const NEWEST: u32 = 9;
 
 /// The first one that has outlines: documents indexed before wait for one.
 const OUTLINES: u32 = 4;
@@ -136,6 +136,7 @@ async fn add_threads(store: &impl ThreadStore) {
         let new = NewThread {
             session: meta(&session(host_id)),
             custom: serde_json::Map::from_iter([("colour".to_owned(), "blue".into())]),
+            rules: RULES,
             now: at(9_504),
         };
         store.create_thread(&new).await.unwrap();

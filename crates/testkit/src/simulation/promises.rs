@@ -287,7 +287,7 @@ impl JobPromises {
                 );
                 self.check_extraction(extraction, after)
             }
-            (Effect::Finished { token, .. }, JobKey::Consolidate(_)) => {
+            (Effect::Finished { token, .. }, JobKey::Consolidate(_) | JobKey::Redact(_)) => {
                 let granted = self.before.jobs.get(key).and_then(|job| job.lease.as_ref());
                 let upto = granted.map_or(0, |lease| lease.upto);
                 must!(token.job() == key && to <= upto, "only {upto} was granted");
@@ -325,7 +325,7 @@ impl JobPromises {
             )
             | (
                 Effect::Extracted { .. } | Effect::Switched { .. } | Effect::Appended { .. },
-                JobKey::Consolidate(_),
+                JobKey::Consolidate(_) | JobKey::Redact(_),
             ) => Err("nobody read it".to_owned()),
         }
     }

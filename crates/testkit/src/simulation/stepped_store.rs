@@ -11,19 +11,20 @@ use daybook_domain::index::{
     IndexedDocument, SearchFilter, TermStats,
 };
 use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
+use daybook_domain::rescan::{EventRewrite, SessionRewrite, SessionTexts, StoredEvent};
 use daybook_domain::seams::{
     Append, AppendOutcome, ExtractionStore, GapKey, ImportStore, IndexReader, IndexWriter,
     JobControl, JobListing, JobQueue, JobWatch, ObservationStore, PlaceStore, ProjectKey,
-    QuarantineStore, ScopeState, ScopeStore, SessionCatalog, SessionKey, SessionLog, SourceStore,
-    StagedWrites, Store, UseStore, VectorStore,
+    QuarantineStore, RescanStore, ScopeState, ScopeStore, SessionCatalog, SessionKey, SessionLog,
+    SourceStore, StagedWrites, Store, UseStore, VectorStore,
 };
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
     Claim, ClaimedJob, Digest, DueMark, Event, EventId, EventSeq, Extraction, ExtractionRecord,
     FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Observation,
     ObservationId, ObservationKind, Page, PageRequest, Place, Priority, Project, Provenance,
-    RootRecord, Scope, ScopeKind, Session, SessionId, StagedEntityWrite, StoreError, Tally, Tenant,
-    Timestamp, Use,
+    RootRecord, RulesRevision, Scope, ScopeKind, Session, SessionId, StagedEntityWrite, StoreError,
+    Tally, Tenant, Timestamp, Use,
 };
 
 use super::effect::{Effect, Journal, RecordedCall};
@@ -659,6 +660,67 @@ impl QuarantineStore for SteppedStore {
         decision: QuarantineDecision,
     ) -> Answer<bool> {
         self.change("decide", self.store.decide(scope, id, decision))
+            .await
+    }
+}
+
+#[async_trait]
+impl RescanStore for SteppedStore {
+    async fn raise_rescans(&self, rules: RulesRevision, now: Timestamp) -> Answer<usize> {
+        let call = self.store.raise_rescans(rules, now);
+        self.change_jobs("raise_rescans", call).await
+    }
+
+    async fn log_entries(
+        &self,
+        session: &SessionId,
+        after: EventSeq,
+        upto: EventSeq,
+        limit: usize,
+        bytes: usize,
+    ) -> Answer<Vec<StoredEvent>> {
+        let call = self.store.log_entries(session, after, upto, limit, bytes);
+        self.read("log_entries", call).await
+    }
+
+    async fn rewrite_events(
+        &self,
+        lease: &LeaseToken,
+        upto: EventSeq,
+        rewrites: &[EventRewrite],
+        now: Timestamp,
+    ) -> Answer<FinishOutcome> {
+        let call = self.store.rewrite_events(lease, upto, rewrites, now);
+        let effect = |&outcome: &FinishOutcome| Effect::Finished {
+            token: lease.clone(),
+            now,
+            outcome,
+        };
+        self.step("rewrite_events", call, effect).await
+    }
+
+    async fn session_texts(&self, session: &SessionId) -> Answer<SessionTexts> {
+        let call = self.store.session_texts(session);
+        self.read("session_texts", call).await
+    }
+
+    async fn rewrite_session(
+        &self,
+        lease: &LeaseToken,
+        rewrite: &SessionRewrite,
+        now: Timestamp,
+    ) -> Answer<FinishOutcome> {
+        let call = self.store.rewrite_session(lease, rewrite, now);
+        let effect = |&outcome: &FinishOutcome| Effect::Finished {
+            token: lease.clone(),
+            now,
+            outcome,
+        };
+        self.step("rewrite_session", call, effect).await
+    }
+
+    async fn erase_replaced(&self) -> Answer<bool> {
+        self.read("erase_replaced", self.store.erase_replaced())
             .await
     }
 }

@@ -6,6 +6,7 @@ pub mod job_listing;
 pub mod job_store;
 pub mod language_model;
 pub mod listings;
+pub mod rescan_store;
 pub mod session_store;
 pub mod spend_store;
 pub mod tenant_isolation;
@@ -26,6 +27,7 @@ macro_rules! store_suite {
         $crate::job_listing_suite!(maybe $make);
         $crate::listings_suite!(maybe $make);
         $crate::extraction_store_suite!(maybe $make);
+        $crate::rescan_store_suite!(maybe $make);
         $crate::use_store_suite!(maybe $make);
         $crate::index_suite!(maybe $make);
         $crate::tenant_isolation_suite!(maybe $make, $sequences);
@@ -127,6 +129,25 @@ macro_rules! session_store_suite {
     };
     ($make:expr) => {
         $crate::session_store_suite!(maybe || Some(($make)()));
+    };
+}
+
+/// Makes one test of each promise of `RescanStore`.
+#[macro_export]
+macro_rules! rescan_store_suite {
+    (maybe $make:expr) => {
+        $crate::promises! { $make, rescan_store:
+            a_rescan_is_raised_once_for_each_session_of_other_rules,
+            an_append_by_other_rules_has_the_session_rescanned,
+            a_rescan_for_newer_rules_starts_over,
+            a_rewritten_event_is_found_by_its_new_words_alone,
+            a_rewritten_event_moves_to_its_new_folder,
+            an_extraction_that_read_a_rewritten_event_loses_its_lease,
+            rewritten_evidence_makes_another_observation,
+            every_text_beside_the_events_is_read_and_replaced,
+            a_text_that_has_changed_meanwhile_stays,
+            a_lost_lease_rewrites_nothing,
+        }
     };
 }
 

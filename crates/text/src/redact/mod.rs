@@ -76,7 +76,7 @@ mod url_tests;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use daybook_domain::EventId;
+use daybook_domain::{EventId, RulesRevision};
 
 pub use entropy::HIGH_ENTROPY;
 pub use finding::{FindingReason, FindingView, RedactionFinding};
@@ -192,6 +192,20 @@ impl Redactor {
             };
         }
         redacted
+    }
+
+    /// Identifies all rules of this redactor. The key of fingerprints is none of them: with another key the same texts
+    /// are hidden.
+    #[must_use]
+    pub fn revision(&self) -> RulesRevision {
+        let mut personal: Vec<&str> = self.config.personal.iter().map(Into::into).collect();
+        personal.sort_unstable();
+        personal.dedup();
+        RulesRevision::of(&[
+            &RULES_REVISION.to_le_bytes(),
+            self.config.own.source().as_bytes(),
+            personal.join(" ").as_bytes(),
+        ])
     }
 
     /// 32 bits that stand for a name with a secret; they depend on the key, if there is one.

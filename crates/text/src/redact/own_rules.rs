@@ -81,6 +81,8 @@ pub struct OwnRules {
     keywords: Option<AhoCorasick>,
     /// For each keyword, the place of its rule in `rules`.
     keyword_rules: Vec<usize>,
+    /// All rules and allow-lists as they were given; empty without any.
+    source: String,
 }
 
 #[derive(Debug)]
@@ -126,6 +128,10 @@ impl OwnRules {
             allowed: compile_all(allowed).map_err(|why| format!("allowlist: {why}"))?,
             keywords: (!keywords.is_empty()).then_some(search),
             keyword_rules,
+            source: match rules.is_empty() && allowed.is_empty() {
+                true => String::new(),
+                false => format!("{rules:?}{allowed:?}"),
+            },
         })
     }
 
@@ -139,6 +145,11 @@ impl OwnRules {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty() && self.allowed.is_empty()
+    }
+
+    /// Differs where rules differ.
+    pub(super) fn source(&self) -> &str {
+        &self.source
     }
 
     /// The spans that these rules want hidden.

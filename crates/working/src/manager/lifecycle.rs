@@ -134,6 +134,7 @@ impl MemoryManager {
         let new = NewThread {
             session,
             custom,
+            rules: redactor.revision(),
             now: self.worker.folder.clock.now(),
         };
         let thread = self.worker.folder.store.create_thread(&new).await?;

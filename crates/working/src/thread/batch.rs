@@ -34,6 +34,7 @@ impl RecordBatch {
             patience: config.patience,
             urgent: None,
             switches: config.switches.clone(),
+            rules: config.redactor.revision(),
             now,
         };
         let (mut entries_json, mut entries) = (Vec::new(), Vec::new());

@@ -381,6 +381,7 @@ fn a_session_that_came_in_by_another_way_can_go_on_as_a_thread() {
             patience: Default::default(),
             urgent: None,
             switches: Default::default(),
+            rules: daybook_domain::RulesRevision::UNKNOWN,
             now: NOW,
         };
         store.append(&append).await.expect("it is stored");

@@ -14,6 +14,7 @@ mod jobs;
 mod refused;
 mod repair;
 mod reread;
+mod secrets;
 mod transcripts;
 
 use std::process::ExitCode;
@@ -39,6 +40,7 @@ const CHECKS: &[DoctorCheck] = &[
     jobs::check,
     files::check,
     refused::check,
+    secrets::check,
     history::check,
 ];
 

@@ -8,17 +8,27 @@ use daybook_domain::{Gap, Job, JobKey, Scope, ScopeKind, SessionId};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
-/// The job of this name: a session's label or the beginning of its id, `extract/` before it or not, or
-/// `consolidate/<kind>/<name>`.
+/// The job of this name: a session's label or the beginning of its id, `extract/` before it or not or `redact/` for its
+/// rescan, or `consolidate/<kind>/<name>`.
 pub(super) async fn job(daybook: &Daybook, name: &str) -> Result<Job> {
-    let key = match name.strip_prefix("consolidate/") {
-        Some(scope) => consolidation(daybook, scope)?,
-        None => extraction(daybook, name.strip_prefix("extract/").unwrap_or(name)).await?,
+    let key = if let Some(scope) = name.strip_prefix("consolidate/") {
+        consolidation(daybook, scope)?
+    } else if let Some(session) = name.strip_prefix("redact/") {
+        JobKey::Redact(session_named(daybook, session).await?)
+    } else {
+        let session = name.strip_prefix("extract/").unwrap_or(name);
+        JobKey::Extract(session_named(daybook, session).await?)
     };
     match daybook.store.job(&key).await? {
         Some(job) => Ok(job),
         None => {
-            bail!("{key} does not exist: no event that memory is made from has arrived there")
+            let why = match key {
+                JobKey::Redact(_) => "its texts were redacted by the present rules as they arrived",
+                JobKey::Extract(_) | JobKey::Consolidate(_) => {
+                    "no event that memory is made from has arrived there"
+                }
+            };
+            bail!("{key} does not exist: {why}")
         }
     }
 }
@@ -37,17 +47,17 @@ fn consolidation(daybook: &Daybook, scope: &str) -> Result<JobKey> {
     }))
 }
 
-async fn extraction(daybook: &Daybook, name: &str) -> Result<JobKey> {
+async fn session_named(daybook: &Daybook, name: &str) -> Result<SessionId> {
     if let Some((agent, host_id)) = name.split_once(':') {
-        return Ok(JobKey::Extract(SessionId {
+        return Ok(SessionId {
             tenant: daybook.tenant.clone(),
             agent: agent.to_owned(),
             host_id: host_id.to_owned(),
-        }));
+        });
     }
     let found = daybook.store.find_sessions(&daybook.tenant, name).await?;
     match found.as_slice() {
-        [one] => Ok(JobKey::Extract(one.id.clone())),
+        [one] => Ok(one.id.clone()),
         [] => bail!(
             "there is no session {name}; `{}` and `{}` list them",
             suggest::command("sessions"),

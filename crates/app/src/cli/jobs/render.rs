@@ -150,6 +150,7 @@ pub(super) fn explanation(
     let what = match &job.key {
         JobKey::Extract(_) => "events",
         JobKey::Consolidate(_) => "changes",
+        JobKey::Redact(_) => "positions",
     };
     said.push(match job.input.saturating_sub(job.done) {
         0 => format!("All {} {what} are done.", job.input),

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use daybook_domain::working::{NewThread, ThreadStore};
-use daybook_domain::{SessionId, SessionKind, SessionMeta, Tenant, Timestamp};
+use daybook_domain::{RulesRevision, SessionId, SessionKind, SessionMeta, Tenant, Timestamp};
 use daybook_store::{SqliteOptions, SqliteStore};
 use serde_json::{Map, Value, json};
 
@@ -109,6 +109,7 @@ fn a_tenant_sees_no_thread_of_another() {
             surface: None,
         },
         custom: Map::new(),
+        rules: RulesRevision::UNKNOWN,
         now: Timestamp(1_772_452_800_000),
     };
     let path = place.root().join("daybook.db");

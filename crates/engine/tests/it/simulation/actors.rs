@@ -153,6 +153,7 @@ impl JobActors {
             zone: TimeZone::UTC,
             tenant: Tenant::local(),
             switches: Switches::default(),
+            redactor: daybook_text::redact::Redactor::standard(),
             limits: WorkLimits {
                 claim: ClaimLimits::jobs(2),
                 parallel: 2,

@@ -5,6 +5,7 @@ use daybook_domain::trigger::DueLimits;
 use daybook_domain::{NewEvent, Origin, SessionId, SessionKind, SessionMeta, Timestamp};
 use daybook_testkit::fixtures::{EventFixture, append, event, session};
 use daybook_testkit::simulation::SeededRandom;
+use daybook_text::redact::Redactor;
 
 /// Folders that belong to projects, and their keys.
 pub(super) const ROOTS: [(&str, &str); 2] = [("/home/ada/a", "left"), ("/home/ada/b", "right")];
@@ -77,6 +78,7 @@ pub(super) fn append_of(session: usize, (from, to): (u64, u64), now: Timestamp) 
         session: meta.clone(),
         patience: DueLimits::default(),
         urgent: None,
+        rules: Redactor::standard().revision(),
         now,
         ..append(&meta.id, events)
     }

@@ -69,7 +69,7 @@ impl Spec {
             .collect();
         waiting.retain(|job| match &job.key {
             JobKey::Extract(other) => other.agent == id.agent && other != id,
-            JobKey::Consolidate(_) => false,
+            JobKey::Consolidate(_) | JobKey::Redact(_) => false,
         });
         waiting.sort_by_key(|job| (job.deadline, job.key.parts().2.to_owned()));
         waiting.truncate(most);

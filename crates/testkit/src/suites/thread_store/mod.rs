@@ -17,7 +17,7 @@ use daybook_domain::{EventSeq, NewEvent, Place, SessionId, StoreError, Timestamp
 pub use blocks::*;
 pub use life_cycle::*;
 
-use crate::fixtures::{EventFixture, append, at, event, events, meta, session};
+use crate::fixtures::{EventFixture, RULES, append, at, event, events, meta, session};
 
 /// Number of writers that append at once.
 const APPENDERS: u64 = 16;
@@ -28,6 +28,7 @@ fn thread_of(id: &SessionId) -> NewThread {
     NewThread {
         session: meta(id),
         custom: serde_json::Map::new(),
+        rules: RULES,
         now: at(1),
     }
 }

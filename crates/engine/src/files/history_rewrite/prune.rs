@@ -1,0 +1,180 @@
+//! Deletes replaced objects, once nothing refers to them.
+//!
+//! Only objects that were recorded are deleted: a person's git may just have written others that it refers to next.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::path::PathBuf;
+
+use gix::ObjectId;
+use gix::objs::Kind;
+
+use super::mapping::HistoryMap;
+use super::references;
+use crate::files::atomic;
+use crate::files::error::FilesError;
+use crate::files::folder::Folder;
+use crate::files::integrity;
+use crate::files::objects::{self, Staging, StagingPurpose};
+use crate::files::steps::WriteStep;
+
+/// Name of the private file that lists replaced objects, one in each line.
+const REPLACED: &str = "replaced";
+/// Files beside packs that describe objects, and would describe deleted ones.
+const DESCRIPTIONS: [&str; 4] = [
+    "info/commit-graph",
+    "info/commit-graphs",
+    "info/packs",
+    "pack/multi-pack-index",
+];
+
+/// Records the objects that are to be deleted. On disk when this returns.
+pub(super) fn record<'i>(
+    folder: &Folder,
+    replaced: impl Iterator<Item = &'i ObjectId>,
+) -> Result<(), FilesError> {
+    folder.reach(WriteStep::RecordReplaced)?;
+    let lines: String = replaced.map(|id| format!("{id}\n")).collect();
+    let (place, part) = (
+        folder.private_path(REPLACED),
+        folder.private_path("replaced.part"),
+    );
+    let recorded = (|| {
+        atomic::write_new(&part, lines.as_bytes())?;
+        atomic::sync(std::slice::from_ref(&part))?;
+        fs::rename(&part, &place)?;
+        atomic::sync(&[folder.private_path("")])
+    })();
+    recorded.map_err(FilesError::io("record replaced objects at", place))
+}
+
+/// Deletes the recorded objects that nothing refers to, and clears the record. Returns how many were deleted.
+pub(super) fn finish(folder: &Folder) -> Result<usize, FilesError> {
+    let place = folder.private_path(REPLACED);
+    let failed = |doing| FilesError::io(doing, &place);
+    let Some(lines) = atomic::read(&place).map_err(failed("read"))? else {
+        return Ok(0);
+    };
+    let lines = String::from_utf8_lossy(&lines).into_owned();
+    let mut replaced: BTreeSet<ObjectId> = lines.lines().filter_map(|id| id.parse().ok()).collect();
+    let repo = folder.repository()?;
+    let (reachable, broken) = reachable(folder, &repo)?;
+    replaced.retain(|id| !reachable.contains(id));
+    // A pack stays while an object that is referred to cannot be read: it may hold the rest of it.
+    if broken.is_empty() {
+        unpack(folder, &repo, &reachable, &replaced)?;
+    }
+    let mut deleted = 0;
+    for id in &replaced {
+        let loose = loose_path(&repo, *id);
+        if fs::symlink_metadata(&loose).is_ok() {
+            folder.reach(WriteStep::DeleteReplaced)?;
+            atomic::remove(&loose).map_err(FilesError::io("delete", &loose))?;
+            deleted += 1;
+        }
+    }
+    folder.reach(WriteStep::ClearReplaced)?;
+    atomic::remove(&place).map_err(failed("clear"))?;
+    Ok(deleted)
+}
+
+/// Everything that a branch, a tag, a reflog or the index refers to: what can be read of it, and what cannot.
+fn reachable(
+    folder: &Folder,
+    repo: &gix::Repository,
+) -> Result<(HashSet<ObjectId>, BTreeSet<ObjectId>), FilesError> {
+    let roots = integrity::roots(repo);
+    let mut roots = roots.map_err(FilesError::git("list the branches", folder.root()))?;
+    roots.extend(references::logged(folder)?);
+    let index = folder.git_dir().join("index");
+    let options = gix::index::decode::Options::default();
+    if let Ok(index) = gix::index::File::at(index, gix::hash::Kind::Sha1, false, options) {
+        roots.extend(index.entries().iter().map(|entry| entry.id));
+    }
+    Ok(integrity::reachable_objects(repo, roots))
+}
+
+/// Blobs with secrets that nothing refers to: left by a writer that was interrupted, or whose commit came too late.
+pub(super) fn unreachable_secrets(
+    folder: &Folder,
+    repo: &gix::Repository,
+    map: &HistoryMap<'_>,
+) -> Result<Vec<ObjectId>, FilesError> {
+    let (reachable, _) = reachable(folder, repo)?;
+    let mut secrets = Vec::new();
+    for id in loose_objects(repo)? {
+        if reachable.contains(&id) || map.replaced.contains(&id) {
+            continue;
+        }
+        let is_blob = matches!(repo.find_header(id), Ok(header) if header.kind() == Kind::Blob);
+        let Ok(bytes) = objects::read_blob(folder, repo, id) else {
+            continue;
+        };
+        let text = String::from_utf8(bytes).unwrap_or_default();
+        if is_blob && !map.redactor().redact(&text).findings.is_empty() {
+            secrets.push(id);
+        }
+    }
+    Ok(secrets)
+}
+
+fn loose_objects(repo: &gix::Repository) -> Result<Vec<ObjectId>, FilesError> {
+    let objects = repo.objects.store_ref().path().to_owned();
+    let mut found = Vec::new();
+    for folder in atomic::list(&objects).map_err(FilesError::io("list", &objects))? {
+        let first = folder.file_name().and_then(|name| name.to_str());
+        let Some(first) = first.filter(|name| name.len() == 2).map(str::to_owned) else {
+            continue;
+        };
+        for place in atomic::list(&folder).map_err(FilesError::io("list", &folder))? {
+            let rest = place.file_name().and_then(|name| name.to_str());
+            let id: Option<ObjectId> = rest.and_then(|rest| format!("{first}{rest}").parse().ok());
+            found.extend(id);
+        }
+    }
+    Ok(found)
+}
+
+fn loose_path(repo: &gix::Repository, id: ObjectId) -> PathBuf {
+    let name = id.to_string();
+    let objects = repo.objects.store_ref().path();
+    objects.join(&name[..2]).join(&name[2..])
+}
+
+/// Takes objects out of packs, where one holds a replaced object: a person's git has packed them. Objects that are
+/// referred to become files of their own, and the packs are deleted.
+fn unpack(
+    folder: &Folder,
+    repo: &gix::Repository,
+    reachable: &HashSet<ObjectId>,
+    replaced: &BTreeSet<ObjectId>,
+) -> Result<(), FilesError> {
+    let is_loose = |id: &ObjectId| fs::symlink_metadata(loose_path(repo, *id)).is_ok();
+    let is_packed = |id: &ObjectId| !is_loose(id) && objects::has_object(repo, *id);
+    if !replaced.iter().any(is_packed) {
+        return Ok(());
+    }
+    let failed = || FilesError::git("unpack the history", folder.root());
+    let mut staging = Staging::new(folder, repo, StagingPurpose::Now);
+    for id in reachable.iter().filter(|id| !is_loose(id)) {
+        if let Some(object) = repo.try_find_object(*id).map_err(failed())? {
+            staging.put_replacing(object.kind, &object.data)?;
+        }
+    }
+    staging.publish()?;
+    let objects = repo.objects.store_ref().path().to_owned();
+    folder.reach(WriteStep::DeleteReplaced)?;
+    for name in DESCRIPTIONS {
+        let place = objects.join(name);
+        let removed = match references::is_folder(&place) {
+            Some(true) => fs::remove_dir_all(&place),
+            Some(false) | None => atomic::remove(&place),
+        };
+        removed.map_err(FilesError::io("delete", &place))?;
+    }
+    let packs = objects.join("pack");
+    for place in atomic::list(&packs).map_err(FilesError::io("list", &packs))? {
+        atomic::remove(&place).map_err(FilesError::io("delete", &place))?;
+    }
+    Ok(())
+}
