@@ -10,6 +10,7 @@ mod extractions;
 mod index;
 mod jobs;
 mod places;
+mod pollution;
 mod sessions;
 mod sources;
 mod spend;

@@ -76,6 +76,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0011_quarantine.sql"),
         serves: 10,
     },
+    Migration {
+        version: 12,
+        name: "pollution",
+        sql: include_str!("migrations/0012_pollution.sql"),
+        serves: 10,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

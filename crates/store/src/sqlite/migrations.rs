@@ -60,6 +60,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0008_quarantine.sql"),
         serves: 7,
     },
+    Migration {
+        version: 9,
+        name: "pollution",
+        sql: include_str!("migrations/0009_pollution.sql"),
+        serves: 7,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.
