@@ -112,6 +112,7 @@ pub(crate) fn append_of(
             sidechain: false,
             place: None,
             retracts: Vec::new(),
+            reports_external: false,
         }
     };
     Append {

@@ -141,6 +141,7 @@ pub(crate) fn append_of(session: usize, from: usize, notes: &[String]) -> Append
             sidechain: false,
             place: None,
             retracts: Vec::new(),
+            reports_external: false,
         }
     };
     Append {

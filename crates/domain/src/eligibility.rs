@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::descriptor::Descriptor;
 use crate::ids::ScopeKind;
+use crate::pollution::PollutionRule;
 use crate::session::{Session, SessionKind};
 
 /// Why a session is never extracted.
@@ -17,6 +18,8 @@ pub enum Ineligible {
     MemoryAgent,
     /// Its host keeps memory off for it. Should the host change its mind, all of it is learned.
     MemoryOff,
+    /// A call brought text from outside into it, and settings have such sessions left out.
+    Polluted,
     /// Memory was switched off here, for it, its agent, its user or everything. Events that arrive
     /// meanwhile are never learned.
     SwitchedOff,
@@ -31,6 +34,7 @@ impl Ineligible {
             Self::SubAgent => "sub-agent without its parent",
             Self::MemoryAgent => "a memory agent's own session",
             Self::MemoryOff => "its host keeps memory off for it",
+            Self::Polluted => "a call brought text from outside into it",
             Self::SwitchedOff => "memory is switched off for it",
         }
     }
@@ -45,6 +49,8 @@ pub struct Switches {
     pub off: BTreeSet<(ScopeKind, String)>,
     /// The user of a session that names none.
     pub person: String,
+    /// Which calls leave their session out.
+    pub pollution: PollutionRule,
 }
 
 impl Switches {
@@ -78,6 +84,7 @@ pub fn eligible(session: &Session, switches: &Switches) -> Result<(), Ineligible
             Err(Ineligible::SwitchedOff)
         }
         SessionKind::Root if session.memory_off => Err(Ineligible::MemoryOff),
+        SessionKind::Root if session.pollution.is_some() => Err(Ineligible::Polluted),
         SessionKind::Root => Ok(()),
     }
 }
@@ -99,6 +106,8 @@ mod tests {
             kind,
             memory_off: false,
             switched_off: false,
+            kept_on: false,
+            pollution: None,
             passed: Vec::new(),
             forked_from: None,
             user: None,

@@ -82,6 +82,8 @@ pub struct NewEvent {
     pub status: Option<ToolStatus>,
     /// Whether it is part of a side conversation with a sub-agent, and not with the person.
     pub sidechain: bool,
+    /// Whether its host states that it brings text from outside: a completed search of the web, an output marked so.
+    pub reports_external: bool,
     /// Where it happened, when known.
     pub place: Option<Place>,
     /// What the index keeps of it: tokens joined by one blank; empty keeps it out of the index.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::ids::{EventSeq, SessionId};
+use crate::pollution::Pollution;
 use crate::time::Timestamp;
 
 /// What sort of conversation it is; decides eligibility.
@@ -78,6 +79,12 @@ pub struct Session {
     /// Memory was switched off for it here.
     #[serde(default)]
     pub switched_off: bool,
+    /// A person switched memory on for it: no call pollutes it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept_on: bool,
+    /// The call that brought text from outside into it, where settings have such sessions left out of memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pollution: Option<Pollution>,
     /// The session it was forked from, by host id.
     pub forked_from: Option<String>,
     /// Whose words its human events are; `None` for the person of the data folder.
@@ -114,6 +121,15 @@ impl Session {
         self.passed.iter().any(holds)
     }
 
+    /// Switches memory off, or on again: a person's decision, which ends a pollution and prevents others. Returns
+    /// whether memory was switched the other way before.
+    pub fn switch(&mut self, on: bool) -> bool {
+        let changed = self.switched_off == on;
+        (self.switched_off, self.kept_on) = (!on, on);
+        self.pollution.take_if(|_| on);
+        changed
+    }
+
     /// The log ends earlier now: later events will have these numbers again.
     pub fn shorten(&mut self, last: EventSeq) {
         self.events = last;
@@ -121,5 +137,6 @@ impl Session {
         if let Some(range) = self.passed.last_mut() {
             range.1 = range.1.min(last.0);
         }
+        self.pollution.take_if(|pollution| pollution.event > last);
     }
 }

@@ -12,6 +12,7 @@ use crate::ids::{JobKind, ScopeKind};
 use crate::index::MemoryLayer;
 use crate::observation::ObservationKind;
 use crate::place::RemoteSource;
+use crate::pollution::PollutionCause;
 use crate::session::SessionKind;
 use crate::spend::{Payer, Period, SpendBy};
 use crate::tally::TallyKind;
@@ -60,6 +61,11 @@ fn the_words_of_enums_stay() {
         JobKind::VARIANTS,
         JobKind::as_str,
         "extract consolidate redact",
+    );
+    check(
+        PollutionCause::VARIANTS,
+        PollutionCause::as_str,
+        "web tool_search mcp_server external_output",
     );
     check(
         FailureClass::VARIANTS,

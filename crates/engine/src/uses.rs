@@ -116,6 +116,8 @@ async fn may_count(
             .map_or(meta.kind, |it| it.kind.joined(meta.kind)),
         memory_off: meta.memory_off,
         switched_off: known.as_ref().is_some_and(|it| it.switched_off),
+        kept_on: known.as_ref().is_some_and(|it| it.kept_on),
+        pollution: known.as_ref().and_then(|it| it.pollution.clone()),
         forked_from: None,
         user: known.and_then(|it| it.user).or(meta.user.clone()),
         surface: None,

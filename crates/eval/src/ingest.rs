@@ -52,6 +52,7 @@ fn event((index, turn): (usize, &BenchmarkTurn)) -> ReportedEvent {
         text: turn.text.clone(),
         at: Some(turn.at),
         tool: None,
+        external: false,
     }
 }
 

@@ -194,6 +194,7 @@ fn event(random: &mut SeededRandom, n: u64) -> NewEvent {
         call: None,
         status: None,
         sidechain: false,
+        reports_external: false,
         place: Some(Place {
             root: "/home/ada/engine".to_owned(),
             branch: Some("main".to_owned()),

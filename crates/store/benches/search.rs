@@ -226,6 +226,7 @@ impl SeededRandom {
             call: None,
             status: None,
             sidechain: false,
+            reports_external: false,
             place: Some(Place {
                 root: format!("/home/ada/{}", session % 10),
                 branch: None,

@@ -57,6 +57,7 @@ mod log;
 pub mod memory;
 mod nearest;
 mod page_keys;
+mod pollution;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]

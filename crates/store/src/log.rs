@@ -5,8 +5,8 @@ use daybook_domain::seams::{Append, AppendOutcome};
 use daybook_domain::trigger::DueLimits;
 use daybook_domain::working::NewThread;
 use daybook_domain::{
-    DueMark, EventSeq, NewEvent, Origin, RulesRevision, Session, SessionKind, SessionMeta,
-    Timestamp,
+    DueMark, EventSeq, NewEvent, Origin, Pollution, PollutionRule, RulesRevision, Session,
+    SessionKind, SessionMeta, Timestamp,
 };
 
 /// A session's row: what callers see of it, and the store's own fields.
@@ -77,6 +77,8 @@ pub(crate) struct AppendPositions {
     pub(crate) last: EventSeq,
     /// The position of each event of the append, already known ones included.
     pub(crate) seqs: Vec<EventSeq>,
+    /// Whether it polluted the session.
+    pub(crate) polluted: bool,
 }
 
 impl AppendPositions {
@@ -85,6 +87,7 @@ impl AppendPositions {
         AppendOutcome {
             added,
             known: self.seqs.len() as u64 - added,
+            polluted: self.polluted,
             last: self.last,
         }
     }
@@ -114,6 +117,8 @@ pub(crate) fn new_session(meta: &SessionMeta, label: String) -> Session {
         kind: meta.kind,
         memory_off: false,
         switched_off: false,
+        kept_on: false,
+        pollution: None,
         forked_from: None,
         user: None,
         surface: None,
@@ -155,17 +160,33 @@ pub(crate) fn add_event(session: &mut Session, seq: EventSeq, at: Timestamp) {
 }
 
 /// The events that an append added.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct AddedEvents {
     /// When the last of them happened.
     last_at: Option<Timestamp>,
     /// Turns that began with them.
     turns: u32,
+    /// The first of them that pollutes the session.
+    pub(crate) pollution: Option<Pollution>,
 }
 
 impl AddedEvents {
-    pub(crate) fn note(&mut self, event: &NewEvent) {
+    pub(crate) fn note(
+        &mut self,
+        event: &NewEvent,
+        (seq, line): (EventSeq, u32),
+        rule: &PollutionRule,
+    ) {
         self.last_at = Some(event.at);
+        if self.pollution.is_none() {
+            self.pollution = rule.cause(event).map(|cause| Pollution {
+                cause,
+                tool: event.tool.clone(),
+                event: seq,
+                line,
+                at: event.at,
+            });
+        }
         if event.origin == Origin::Human && !event.sidechain {
             self.turns += 1;
         }
@@ -185,7 +206,7 @@ pub(crate) enum ExtractionEffect {
 pub(crate) fn extraction_effect(
     before: Option<&Session>,
     after: &Session,
-    added: AddedEvents,
+    added: &AddedEvents,
     append: &Append,
 ) -> ExtractionEffect {
     let switches = &append.switches;

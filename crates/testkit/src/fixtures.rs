@@ -99,10 +99,21 @@ pub fn event(text: &str) -> NewEvent {
         call: None,
         status: None,
         sidechain: false,
+        reports_external: false,
         place: None,
         tokens: tokens(text),
         retracts: Vec::new(),
     }
+}
+
+/// The append where settings have it pollute its session: its last event brings text from outside.
+#[must_use]
+pub fn polluting(mut append: Append) -> Append {
+    append.switches.pollution.is_on = true;
+    if let Some(event) = append.events.last_mut() {
+        event.reports_external = true;
+    }
+    append
 }
 
 /// An event that retracts those at these positions of its session.

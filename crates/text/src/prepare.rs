@@ -61,6 +61,7 @@ mod tests {
             call: Some(secret(3)),
             status: None,
             sidechain: false,
+            reports_external: false,
             place: Some(Place {
                 root: format!("/srv/{}", secret(4)),
                 branch: Some(secret(5)),

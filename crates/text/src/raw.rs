@@ -27,6 +27,8 @@ pub struct RawEvent {
     pub status: Option<ToolStatus>,
     /// Whether it is part of a side conversation with a sub-agent.
     pub sidechain: bool,
+    /// Whether its host states that it brings text from outside.
+    pub reports_external: bool,
     /// Where it happened, when known.
     pub place: Option<Place>,
     /// The way in which it came into the transcript.
@@ -67,6 +69,7 @@ impl RawEvent {
             call: self.call,
             status: self.status,
             sidechain: self.sidechain,
+            reports_external: self.reports_external,
             place: self.place,
             tokens,
             retracts: Vec::new(),

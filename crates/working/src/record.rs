@@ -196,6 +196,7 @@ fn new_event(redactor: &Redactor, said: LogContent<'_>, id: EventId, at: Timesta
         call: said.call.map(str::to_owned),
         status: said.status,
         sidechain: false,
+        reports_external: false,
         place: None,
         via: Via::Message,
         mentions: Vec::new(),

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use daybook_domain::eligibility::{Switches, eligible};
+use daybook_domain::eligibility::{Ineligible, Switches, eligible};
 use daybook_domain::page::read_first;
-use daybook_domain::{ExtractionRecord, Job, JobKey, Session, SessionId, Timestamp};
+use daybook_domain::{
+    ExtractionRecord, Job, JobKey, PollutionCause, Session, SessionId, Timestamp,
+};
 use serde_json::{Value, json};
 
 use super::CommonArgs;
@@ -26,7 +28,8 @@ pub(crate) struct SessionsCommand {
     /// Make no memory from this session: its pending and later events are never extracted
     #[arg(long, value_name = "SESSION", conflicts_with = "on")]
     off: Option<String>,
-    /// Make memory from this session again, from its events from now on
+    /// Make memory from this session again, from its events from now on; of a session that a call had
+    /// polluted, from all, and no later call pollutes it
     #[arg(long, value_name = "SESSION")]
     on: Option<String>,
 }
@@ -109,11 +112,21 @@ async fn switch(common: &CommonArgs, daybook: &Daybook, name: &str, on: bool) ->
             suggest::command("sessions"),
         );
     };
-    daybook.store.switch_memory(&session.id, on).await?;
+    let (switches, now) = (daybook.switches(), daybook.clock.now());
+    daybook
+        .store
+        .switch_memory(&session.id, on, &switches, now)
+        .await?;
     if common.json {
         print_json(&json!({ "session": session.id.to_string(), "memory": on }))?;
     } else if on {
-        print_line!("Events of {} from now on are learned from.", session.id);
+        match session.pollution {
+            Some(_) => print_line!(
+                "What was learned from {} shows again, and its other events are learned from.",
+                session.id
+            ),
+            None => print_line!("Events of {} from now on are learned from.", session.id),
+        }
     } else {
         print_line!(
             "Nothing more is learned from {}. What was learned before stays; `{}` ends it.",
@@ -141,7 +154,10 @@ fn last_digests(records: Vec<ExtractionRecord>) -> BTreeMap<SessionId, Extractio
 /// How far a session has been learned from, in a word or two.
 pub(crate) fn state(session: &Session, job: Option<&Job>, switches: &Switches) -> String {
     if let Err(why) = eligible(session, switches) {
-        return format!("not extracted: {}", why.reason());
+        return match polluted_by(session).filter(|_| why == Ineligible::Polluted) {
+            Some(call) => format!("not extracted: {call}"),
+            None => format!("not extracted: {}", why.reason()),
+        };
     }
     match job {
         None => "waiting".to_owned(),
@@ -152,6 +168,21 @@ pub(crate) fn state(session: &Session, job: Option<&Job>, switches: &Switches) -
             None => format!("extracted up to {} of {}", job.done, job.input),
         },
     }
+}
+
+/// The call that polluted a session, as the end of "left out of memory: …"; `None` for a clean session.
+pub(crate) fn polluted_by(session: &Session) -> Option<String> {
+    let pollution = session.pollution.as_ref()?;
+    let caller = pollution.tool.as_deref().unwrap_or(match pollution.cause {
+        PollutionCause::Web => "a web search",
+        PollutionCause::ToolSearch => "a search for tools",
+        PollutionCause::McpServer => "an MCP server",
+        PollutionCause::ExternalOutput => "an output",
+    });
+    Some(format!(
+        "{caller} brought text from outside into it [{}:L{}]",
+        session.label, pollution.line
+    ))
 }
 
 fn as_json(
@@ -170,6 +201,7 @@ fn as_json(
         "events": session.events.0,
         "extracted": job.map_or(0, |job| job.done),
         "state": state,
+        "pollution": session.pollution,
         "task": digest.and_then(|digest| digest.task.as_ref()).map(|task| &task.text),
         "branch": digest.and_then(|digest| digest.branch.as_ref()),
     })

@@ -10,6 +10,7 @@ use daybook_engine::recall::interface_use::InterfaceUse;
 use serde_json::json;
 
 use super::CommonArgs;
+use super::sessions::polluted_by;
 use crate::process::block_on;
 use crate::service::show::{MAX_EVENTS, byline, load_cited};
 use crate::service::shown_uses::{Interface, ShownUse};
@@ -67,6 +68,9 @@ async fn sessions_citing(daybook: &Daybook, session: &Session, events: &[Event])
 
 fn print(daybook: &Daybook, session: &Session, events: &[Event]) {
     print_line!("{}", bold(&session.id.to_string()));
+    if let Some(call) = polluted_by(session) {
+        print_line!("{}", dim(&format!("left out of memory: {call}")));
+    }
     for event in events {
         print_event(daybook, event);
     }

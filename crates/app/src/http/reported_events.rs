@@ -58,6 +58,7 @@ fn reported_event(n: usize, event: AppendEvent, now: Timestamp) -> Result<Report
         text: event.text,
         at,
         tool: event.tool,
+        external: event.external,
     })
 }
 

@@ -65,6 +65,10 @@ pub(super) struct AppendEvent {
     /// The tool that an assistant calls (its text is the tool's input), or that answers.
     #[schema(min_length = 1, max_length = 128, example = "Bash")]
     pub(super) tool: Option<String>,
+    /// Whether it brings text from outside that its tool does not show: a page, a mail. With the setting
+    /// `disable_on_external_context`, memory leaves such a session out.
+    #[serde(default)]
+    pub(super) external: bool,
 }
 
 /// Who speaks.

@@ -32,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use daybook_domain::PollutionRule;
 use daybook_domain::eligibility::Switches;
 use daybook_domain::spend::Cap;
 use daybook_domain::{PriceTable, Scope, ScopeKind, Tenant};
@@ -260,6 +261,10 @@ impl Settings {
                 all_off: !choices.memory,
                 off: off_for.collect(),
                 person: choices.person.clone(),
+                pollution: PollutionRule {
+                    is_on: choices.disable_on_external_context,
+                    harmless_servers: choices.harmless_mcp_servers.iter().cloned().collect(),
+                },
             },
             profile: choices.profile()?,
             explained,

@@ -25,13 +25,9 @@ const PHASE_TWO: &str = "consolidation keeps all that was observed";
 const TOOLS: &str = "tools come over MCP, `daybook mcp`";
 
 /// Names of other systems, each with all names below it, and why nothing here uses them.
-static UNUSED: [(&str, &str); 30] = [
+static UNUSED: [(&str, &str); 28] = [
     ("memories.consolidation_model", MODEL),
     ("memories.dedicated_tools", TOOLS),
-    (
-        "memories.disable_on_external_context",
-        "text from tools never becomes an instruction",
-    ),
     ("memories.dual_write", "there is one pipeline"),
     ("memories.extract_model", NAMED),
     ("memories.max_raw_memories_for_consolidation", PHASE_TWO),
@@ -39,10 +35,6 @@ static UNUSED: [(&str, &str); 30] = [
     (
         "memories.min_rate_limit_remaining_percent",
         "each provider has its own: min_remaining_percent in [providers.<name>]",
-    ),
-    (
-        "memories.no_memories_if_mcp_or_web_search",
-        "text from tools never becomes an instruction",
     ),
     ("memories.phase_1_model", NAMED),
     ("memories.phase_2_model", MODEL),

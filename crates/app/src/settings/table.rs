@@ -80,7 +80,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 59] = [
+pub(crate) static ALL: [Setting; 61] = [
     Setting {
         name: "person",
         group: SettingGroup::You,
@@ -234,6 +234,33 @@ pub(crate) static ALL: [Setting; 59] = [
             at: |c| &mut c.memory_off,
         },
         about: "scopes that no memory is made from",
+        also: &[],
+    },
+    Setting {
+        name: "disable_on_external_context",
+        group: SettingGroup::Memory,
+        kind: ValueKind::Switch {
+            at: |c| &mut c.disable_on_external_context,
+        },
+        about: "whether a session into which a call brings text from outside is left out of memory: a \
+                completed web search, a search for tools, a call of an MCP server that is not in \
+                `harmless_mcp_servers`, an output that its host marks. What was learned from it is hidden; \
+                `daybook sessions --on` brings it back. Calls made while this is off never count",
+        also: &[
+            ("memories.disable_on_external_context", NameUnit::Own),
+            ("memories.no_memories_if_mcp_or_web_search", NameUnit::Own),
+        ],
+    },
+    Setting {
+        name: "harmless_mcp_servers",
+        group: SettingGroup::Memory,
+        kind: ValueKind::List {
+            allowed: "names of MCP servers as your agents call them, such as \"notes\"",
+            fits: |name| !name.is_empty() && name.len() <= 128 && !name.contains("__"),
+            at: |c| &mut c.harmless_mcp_servers,
+        },
+        about: "MCP servers that bring no text from outside, for `disable_on_external_context`; Codex \
+                writes `pollutes_memory = false` below the server",
         also: &[],
     },
     Setting {

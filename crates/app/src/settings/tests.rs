@@ -441,6 +441,32 @@ fn prices_and_caps_are_read_from_tables() {
 }
 
 #[test]
+fn calls_pollute_under_this_systems_name_or_codexs() {
+    for name in [
+        "disable_on_external_context",
+        "memories.disable_on_external_context",
+        "memories.no_memories_if_mcp_or_web_search",
+    ] {
+        let file = format!("{name} = true\nharmless_mcp_servers = [\"notes\"]");
+        let rule = read(&[], &[], &file)
+            .expect("it makes sense")
+            .switches
+            .pollution;
+        assert!(
+            rule.is_on && rule.harmless_servers.contains("notes"),
+            "{name}"
+        );
+    }
+    assert!(
+        !read(&[], &[], "")
+            .expect("it makes sense")
+            .switches
+            .pollution
+            .is_on
+    );
+}
+
+#[test]
 fn the_examples_of_the_manual_make_sense() {
     let manual = include_str!("../../../../docs/operating.md");
     let examples = manual.split("```toml\n").skip(1);
@@ -457,7 +483,7 @@ fn the_examples_of_the_manual_make_sense() {
         let settings = read(&[], &[], example).expect("it makes sense");
         (settings.caps.len(), settings.prices.iter().count())
     });
-    assert_eq!(examples.collect::<Vec<_>>(), [(0, 0), (3, 2)]);
+    assert_eq!(examples.collect::<Vec<_>>(), [(0, 0), (0, 0), (3, 2)]);
 }
 
 #[test]

@@ -218,6 +218,14 @@ impl TestSession {
             .line("user", json!([{"type": "tool_result", "tool_use_id": call, "content": answer, "is_error": failed}]))
     }
 
+    /// A call of any tool, and its answer.
+    pub(crate) fn call(self, tool: &str, query: &str, answer: &str) -> Self {
+        let id = format!("call-{}", self.lines.len());
+        let call = json!([{"type": "tool_use", "id": id, "name": tool, "input": {"query": query}}]);
+        let result = json!([{"type": "tool_result", "tool_use_id": id, "content": answer}]);
+        self.line("assistant", call).line("user", result)
+    }
+
     pub(crate) fn edit(self, file: &str) -> Self {
         let call = format!("toolu_{}", self.lines.len());
         let input = json!({"file_path": file, "old_string": "a", "new_string": "b"});

@@ -39,7 +39,8 @@ pub struct Append {
     pub patience: DueLimits,
     /// Due at once with this priority, however long it might rest: it is over, or about to be replaced.
     pub urgent: Option<Priority>,
-    /// Where memory is switched off: events there are logged, and never learned.
+    /// Where memory is switched off: events there are logged, and never learned. It also says which calls pollute
+    /// the session.
     pub switches: Switches,
     /// The rules that redacted all texts of this append.
     pub rules: RulesRevision,
@@ -54,6 +55,8 @@ pub struct AppendOutcome {
     pub added: u64,
     /// Events that were known already.
     pub known: u64,
+    /// Whether an added event polluted the session, which was clean before.
+    pub polluted: bool,
     /// The session's last event.
     pub last: EventSeq,
 }
@@ -64,6 +67,9 @@ pub trait SessionLog: Send + Sync {
     /// Appends, interns places, stores what shows whose checkouts they are, moves the source on, and
     /// marks the extraction of an eligible session, in one transaction. An acknowledged append survives a
     /// killed process.
+    ///
+    /// An added event that pollutes the session hides what was learned from it, and raises the scopes that show it,
+    /// also if the session was polluted before. What a person asked to remember stays visible.
     async fn append(&self, append: &Append) -> Result<AppendOutcome, StoreError>;
 
     /// The place and the identity of each of the session's events, in order.
@@ -126,5 +132,14 @@ pub trait SessionCatalog: Send + Sync {
     /// Switches memory off for a session, or on again, whatever its host says; false when there is
     /// no such session. What waits when it is switched off, and events that arrive until it is switched
     /// on, are passed over.
-    async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError>;
+    ///
+    /// Switching it on ends a pollution, also of a session for which memory was not off: what was learned from it
+    /// shows again, what arrived since is due, and no later call pollutes it.
+    async fn switch_memory(
+        &self,
+        session: &SessionId,
+        on: bool,
+        switches: &Switches,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
 }

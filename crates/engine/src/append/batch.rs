@@ -56,6 +56,8 @@ pub struct ReportedEvent {
     pub at: Option<Timestamp>,
     /// The tool that is called, or whose result it is.
     pub tool: Option<String>,
+    /// Whether the program states that it brings text from outside: a page, a mail, another person's words.
+    pub external: bool,
 }
 
 /// Some events of one session, in order.
@@ -114,6 +116,7 @@ async fn append(intake: &IngestContext, batch: AppendBatch) -> Result<AppendOutc
     let mut appended = AppendOutcome {
         added: 0,
         known: 0,
+        polluted: false,
         last: known.map_or(EventSeq(0), |known| known.events),
     };
     let PreparedBatch {
@@ -142,6 +145,7 @@ async fn append(intake: &IngestContext, batch: AppendBatch) -> Result<AppendOutc
         let part = store.append(&append).await?;
         appended.added += part.added;
         appended.known += part.known;
+        appended.polluted |= part.polluted;
         appended.last = part.last;
     }
     Ok(appended)
@@ -232,6 +236,7 @@ fn raw_event(reported: ReportedEvent, place: Option<Place>, now: Timestamp) -> R
         call: None,
         status: None,
         sidechain: false,
+        reports_external: reported.external,
         place,
         via: Via::Message,
         mentions: mentions(speaker, origin, &text),

@@ -10,6 +10,7 @@ fn reported(role: SpeakerRole, text: &str) -> ReportedEvent {
         text: text.to_owned(),
         at: None,
         tool: None,
+        external: false,
     }
 }
 

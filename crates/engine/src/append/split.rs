@@ -57,6 +57,7 @@ mod tests {
             call: None,
             status: None,
             sidechain: false,
+            reports_external: false,
             place: None,
             tokens: String::new(),
             retracts: Vec::new(),

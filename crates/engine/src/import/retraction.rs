@@ -34,6 +34,7 @@ pub(super) fn of_missing(seqs: &[EventSeq], at: Timestamp) -> Vec<NewEvent> {
         call: None,
         status: None,
         sidechain: false,
+        reports_external: false,
         place: None,
         tokens: String::new(),
         retracts: Vec::new(),

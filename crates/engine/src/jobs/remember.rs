@@ -108,6 +108,7 @@ async fn store_note(
         call: None,
         status: None,
         sidechain: false,
+        reports_external: false,
         place: place.clone(),
         tokens: outlined_text(&text),
         retracts: Vec::new(),

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::{ClaimLimits, SessionKind, Timestamp, Trigger};
 use daybook_engine::profile::Profile;
 use daybook_engine::triggers::{SweepReport, TriggerOutcome};
+
+use daybook_testkit::fixtures::polluting;
 
 use crate::profile_test_support::{ProfileFixture, on_each_store, s};
 
@@ -74,12 +77,20 @@ fn c17_sessions_with_memory_off_are_never_claimed() {
         let mut off = fixture.new_append(&s("disabled"), &["hello there"]);
         off.session.memory_off = true;
         fixture.store.append(&off).await.unwrap();
-        rested(fixture, "polluted", 13 * HOUR).await;
+        rested(fixture, "switched off", 13 * HOUR).await;
         fixture
             .store
-            .switch_memory(&s("polluted"), false)
+            .switch_memory(
+                &s("switched off"),
+                false,
+                &Switches::default(),
+                fixture.now(),
+            )
             .await
             .unwrap();
+        let mut polluted = fixture.new_append(&s("polluted"), &["hello there"]);
+        polluted.session.surface = Some("cli".to_owned());
+        fixture.store.append(&polluting(polluted)).await.unwrap();
         fixture.wait(13 * HOUR);
         assert!(start(fixture).await.due.is_empty());
         assert!(fixture.claim_names().await.is_empty());

@@ -12,6 +12,7 @@
 
 mod codex;
 mod codex_model;
+mod codex_pollution;
 mod codex_scope;
 mod codex_start;
 mod daycare;

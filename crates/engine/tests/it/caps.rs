@@ -448,7 +448,7 @@ fn what_is_switched_off_is_not_begun_anew() {
             fixture
                 .worker
                 .store
-                .switch_memory(&id, false)
+                .switch_memory(&id, false, &Switches::default(), DAWN)
                 .await
                 .unwrap()
         );

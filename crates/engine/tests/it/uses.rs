@@ -311,6 +311,7 @@ fn appended_events_count_like_imported_ones_unless_memory_is_off() {
                 text: text.to_owned(),
                 at: None,
                 tool: None,
+                external: false,
             }],
         };
         let element = "<daybook-memory>\n- \"rule\" [aaaa:L3]\n</daybook-memory>";

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
+use daybook_domain::eligibility::Switches;
 use daybook_domain::index::{
     CandidateQuery, DocumentNo, DocumentOutline, DocumentVectors, EmbeddingInput, FileEntry,
     IndexedDocument, SearchFilter, TermStats,
@@ -97,9 +98,15 @@ impl<S: Store + JobRows> SessionCatalog for Ledgered<S> {
         self.inner.sessions_active(tenant, between, limit).await
     }
 
-    async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError> {
+    async fn switch_memory(
+        &self,
+        session: &SessionId,
+        on: bool,
+        switches: &Switches,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let key = JobKey::Extract(session.clone());
-        let operation = self.inner.switch_memory(session, on);
+        let operation = self.inner.switch_memory(session, on, switches, now);
         self.with_jobs_lent(&[key], operation, |_, _| ()).await
     }
 

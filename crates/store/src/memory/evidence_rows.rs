@@ -247,10 +247,13 @@ impl MemoryState {
         settled
     }
 
-    /// The live evidence of an observation.
+    /// The evidence that gives an observation: live, and of no polluted session unless a person asked to remember it.
     pub(super) fn pieces(&self, observation: i64) -> Vec<EvidencePiece> {
         let rows = self.evidence.values();
-        rows.filter(|row| row.observation == observation && row.live)
+        let is_hidden = |piece: &EvidencePiece| {
+            piece.generation.is_some() && self.is_polluted(&piece.evidence.session)
+        };
+        rows.filter(|row| row.observation == observation && row.live && !is_hidden(&row.piece))
             .map(|row| row.piece.clone())
             .collect()
     }

@@ -37,7 +37,9 @@ impl ExtractionStore for MemoryStore {
     ) -> Result<Vec<ExtractionRecord>, StoreError> {
         let state = self.lock();
         Ok(state.live_records(|record| {
-            &record.session.tenant == tenant && state.has_worked_in(&record.session, project)
+            &record.session.tenant == tenant
+                && !state.is_polluted(&record.session)
+                && state.has_worked_in(&record.session, project)
         }))
     }
 
@@ -45,11 +47,14 @@ impl ExtractionStore for MemoryStore {
         &self,
         tenant: &Tenant,
     ) -> Result<Vec<ExtractionRecord>, StoreError> {
+        let state = self.lock();
         let has_no_root = |record: &ExtractionRecord| {
             let digest = record.digest.as_ref();
-            &record.session.tenant == tenant && digest.is_some_and(|digest| digest.root.is_none())
+            &record.session.tenant == tenant
+                && !state.is_polluted(&record.session)
+                && digest.is_some_and(|digest| digest.root.is_none())
         };
-        Ok(self.lock().live_records(has_no_root))
+        Ok(state.live_records(has_no_root))
     }
 
     async fn extractions_of(
@@ -213,8 +218,10 @@ impl StagedWrites for MemoryStore {
     async fn staged(&self, tenant: &Tenant) -> Result<Vec<StagedEntityWrite>, StoreError> {
         let state = self.lock();
         let rows = state.extractions.iter();
-        let rows =
-            rows.filter(|row| !row.writes.is_empty() && &row.record.session.tenant == tenant);
+        let rows = rows.filter(|row| {
+            let session = &row.record.session;
+            !row.writes.is_empty() && &session.tenant == tenant && !state.is_polluted(session)
+        });
         let mut all: Vec<(u32, StagedEntityWrite)> = rows
             .map(|row| {
                 let record = state.labelled(&row.record);

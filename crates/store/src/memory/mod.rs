@@ -10,6 +10,7 @@ mod extractions;
 mod index;
 mod jobs;
 mod places;
+mod pollution;
 mod rescans;
 mod sessions;
 mod sources;

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use async_trait::async_trait;
+use daybook_domain::eligibility::Switches;
 use daybook_domain::index::DocumentNo;
 use daybook_domain::seams::{
     Append, AppendOutcome, ImportStore, PlaceStore, ProjectKey, SessionCatalog, SessionKey,
@@ -20,6 +21,7 @@ use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
 use crate::log::{AddedEvents, AppendPositions, ExtractionEffect, ScanState};
 use crate::page_keys::{key_of_project, key_of_session};
+use crate::pollution::{PollutionEffect, mark_of_clean, pollute};
 use crate::{labels, log};
 
 #[async_trait]
@@ -137,16 +139,29 @@ impl SessionCatalog for MemoryStore {
         Ok(sessions)
     }
 
-    async fn switch_memory(&self, id: &SessionId, on: bool) -> Result<bool, StoreError> {
+    async fn switch_memory(
+        &self,
+        id: &SessionId,
+        on: bool,
+        switches: &Switches,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let mut state = self.lock_for_change();
         let Some(row) = state.sessions.get_mut(id) else {
             return Ok(false);
         };
-        let changed = row.session.switched_off == on;
-        row.session.switched_off = !on;
-        let (upto, user) = (row.session.events.0, row.session.user.clone());
-        if changed && upto > 0 {
-            state.pass_over(&JobKey::Extract(id.clone()), user.as_deref(), upto);
+        let was_polluted = row.session.pollution.is_some();
+        let changed = row.session.switch(on);
+        let session = row.session.clone();
+        let (key, user) = (JobKey::Extract(id.clone()), session.user.as_deref());
+        if changed && session.events.0 > 0 {
+            state.pass_over(&key, user, session.events.0);
+        }
+        if on && was_polluted {
+            state.rederive_learned(&session, switches, now);
+            if let Some(mark) = mark_of_clean(&session, switches, now) {
+                state.change_or_create(&key, user, |job| job.mark(mark));
+            }
         }
         Ok(true)
     }
@@ -365,9 +380,13 @@ impl MemoryState {
         log::merge_meta(&mut row.session, &append.session);
         row.scan.note_append(before.is_none(), append.rules);
         let (new, seqs) = self.add_events(&mut row, append, entries);
+        let polluting = pollute(&mut row.session, &new);
         self.note_remotes(&row, &append.remotes);
         let session = row.session.clone();
         self.sessions.insert(id.clone(), row);
+        if polluting != PollutionEffect::None {
+            self.rederive_learned(&session, &append.switches, append.now);
+        }
         let added = session.events.0 - last;
         if let Some(thread) = self.threads.get_mut(id).filter(|_| added > 0) {
             thread.row.updated_at = append.now;
@@ -380,7 +399,7 @@ impl MemoryState {
         }
         let key = JobKey::Extract(id.clone());
         let user = session.user.as_deref();
-        match log::extraction_effect(before.as_ref(), &session, new, append) {
+        match log::extraction_effect(before.as_ref(), &session, &new, append) {
             ExtractionEffect::Mark(mark) => self.change_or_create(&key, user, |job| job.mark(mark)),
             ExtractionEffect::Pass(upto) => self.pass_over(&key, user, upto),
             ExtractionEffect::None => {}
@@ -389,6 +408,7 @@ impl MemoryState {
             before: EventSeq(last),
             last: session.events,
             seqs,
+            polluted: polluting == PollutionEffect::Marked,
         }
     }
 
@@ -459,7 +479,7 @@ impl MemoryState {
             let doc = DocumentNo::event(row.no, seq, event.origin);
             self.put_document(doc.0, &event.tokens);
             log::add_event(&mut row.session, seq, event.at);
-            added.note(event);
+            added.note(event, (seq, row.last_line), &append.switches.pollution);
             seqs.push(seq);
         }
         (added, seqs)

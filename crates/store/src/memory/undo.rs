@@ -62,7 +62,11 @@ impl MemoryState {
         }
         let mut touched = TouchedObservations::default();
         self.cut_evidence(id, &gone, &mut touched);
+        let was_polluted = self.is_polluted(id);
         let removed = self.rederive_session(id);
+        if was_polluted && (removed || !self.is_polluted(id)) {
+            self.clear_pollution(id, now);
+        }
         let key = JobKey::Extract(id.clone());
         if removed {
             self.sessions.remove(id);

@@ -22,6 +22,7 @@ use super::sessions::{self, NewEventRow};
 use super::values::{get, values};
 use super::{events, job_rows};
 use crate::log::{self, AppendPositions, ExtractionEffect, SessionRow};
+use crate::pollution::{PollutionEffect, pollute};
 
 /// The rows that a group needs, and their changes.
 struct AppendGroup<'a> {
@@ -188,7 +189,11 @@ impl LockedSession {
         let number_of = |place: &Place| places.get(place).copied();
         let (new_rows, new, seqs) =
             sessions::place_rows(&mut row, append, &[], &mut known, number_of);
-        match log::extraction_effect(Some(&self.row.session), &row.session, new, append) {
+        // What a polluted session showed is hidden in the append's own transaction.
+        if pollute(&mut row.session, &new) != PollutionEffect::None {
+            return None;
+        }
+        match log::extraction_effect(Some(&self.row.session), &row.session, &new, append) {
             ExtractionEffect::Mark(mark) => {
                 let job = self.job.as_mut()?;
                 if let Some(user) = &row.session.user {
@@ -207,6 +212,7 @@ impl LockedSession {
             before,
             last: self.row.session.events,
             seqs,
+            polluted: false,
         })
     }
 }

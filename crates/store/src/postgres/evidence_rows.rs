@@ -55,6 +55,10 @@ const PIECE: &str = "observation_no, session_no, events, generation, live, first
 /// The generation column's value for what a person asked to remember.
 const REMEMBERED: i64 = -1;
 
+/// Selects the evidence that gives observations: live, and of no polluted session unless a person asked to remember
+/// it.
+pub(super) const VISIBLE: &str = "live AND (pollution IS NULL OR generation = -1)";
+
 /// Locks scopes, with those in which a session has evidence, all in one order. Every change of evidence locks
 /// them first: otherwise one transaction could delete an observation that loses its last evidence while another
 /// adds some to it.
@@ -381,6 +385,18 @@ pub(super) async fn rewrite(
     delete_where(tx, "evidence_no = ANY ($1)", values![replaced], touched).await?;
     add(tx, locked, &again, touched).await?;
     Ok(changed)
+}
+
+/// Records as touched the observations that rest on a session and are hidden when it is polluted. Their scopes are
+/// locked.
+pub(super) async fn touch_session(
+    tx: &Tx,
+    session: i64,
+    touched: &mut TouchedObservations,
+) -> Result<(), Fault> {
+    let find = "SELECT DISTINCT observation_no, live FROM evidence
+        WHERE session_no = $1 AND live AND generation >= 0";
+    note_all(&tx.rows(find, values![session]).await?, touched)
 }
 
 /// Moves pieces of evidence, by number, each to another scope, where their observations have other identities.

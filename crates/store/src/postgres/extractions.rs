@@ -50,7 +50,7 @@ impl ExtractionStore for PostgresStore {
         tenant: &Tenant,
         project: &str,
     ) -> Result<Vec<ExtractionRecord>, StoreError> {
-        let in_project = "tenant = $1 AND session_no IN (
+        let in_project = "tenant = $1 AND pollution IS NULL AND session_no IN (
             SELECT session_no FROM tenants JOIN roots USING (tenant_no)
             JOIN places USING (root_no) JOIN session_places USING (place_no)
             WHERE tenant = $1 AND project = $2)";
@@ -63,7 +63,8 @@ impl ExtractionStore for PostgresStore {
         &self,
         tenant: &Tenant,
     ) -> Result<Vec<ExtractionRecord>, StoreError> {
-        let without_root = "tenant = $1 AND digest IS NOT NULL AND strpos(digest, $2) = 0";
+        let without_root =
+            "tenant = $1 AND pollution IS NULL AND digest IS NOT NULL AND strpos(digest, $2) = 0";
         let records = |tx| async move {
             records_where(&tx, without_root, values![&tenant.0, DIGEST_ROOT]).await
         };
@@ -290,7 +291,7 @@ fn additions(
 
 /// Derives the touched observations again, and raises their scopes together with those that are concerned
 /// anyway.
-async fn settle(
+pub(super) async fn settle(
     tx: &Tx,
     touched: &TouchedObservations,
     mut scopes: BTreeSet<Scope>,

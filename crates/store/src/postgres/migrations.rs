@@ -83,6 +83,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0012_rescans.sql"),
         serves: 12,
     },
+    Migration {
+        version: 13,
+        name: "pollution",
+        sql: include_str!("migrations/0013_pollution.sql"),
+        serves: 12,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

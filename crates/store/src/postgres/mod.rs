@@ -39,6 +39,7 @@ mod observation_rows;
 mod outcome;
 mod outlines;
 mod places;
+mod pollution;
 mod quarantine;
 mod queries;
 mod remotes;

@@ -13,6 +13,7 @@ use super::fault::Fault;
 use super::job_rows;
 use super::values::{SqlValue, get, parse_column, values};
 use crate::log::{ScanState, SessionRow};
+use crate::pollution::pollution_of;
 use crate::ranges;
 
 pub(super) async fn find_tenant(tx: &Tx, tenant: &Tenant) -> Result<Option<i64>, Fault> {
@@ -115,7 +116,7 @@ async fn raise_all(tx: &Tx, scopes: &BTreeSet<&Scope>) -> Result<Vec<(Scope, u64
 
 const SESSION: &str = "SELECT session_no, tenant_no, tenant, agent, host_id, known, label, kind,
     memory_off, switched_off, forked_from, \"user\", surface, first_at, last_at, events, passed,
-    last_line, first_source, rules, rescan
+    last_line, first_source, rules, rescan, kept_on, pollution
     FROM sessions JOIN tenants USING (tenant_no)";
 
 /// The session's row, also of one that has only been cited.
@@ -197,6 +198,9 @@ fn session_row(row: &Row) -> Result<SessionRow, Fault> {
         kind: parse_column(row, "kind")?,
         memory_off: get(row, "memory_off")?,
         switched_off: get(row, "switched_off")?,
+        kept_on: get(row, "kept_on")?,
+        pollution: pollution_of(get::<Option<String>>(row, "pollution")?.as_deref())
+            .map_err(Fault::corrupt)?,
         forked_from: get(row, "forked_from")?,
         user: get(row, "user")?,
         surface: get(row, "surface")?,

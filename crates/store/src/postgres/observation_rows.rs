@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use daybook_domain::{Observation, ObservationId, ObservationKind, Scope, ScopeKind, Tenant};
 
 use super::connection::Tx;
-use super::evidence_rows::rows_where;
+use super::evidence_rows::{VISIBLE, rows_where};
 use super::fault::Fault;
 use super::index_rows;
 use super::index_rows::NewDocument;
@@ -53,11 +53,13 @@ async fn shown_evidence(
     observations: Vec<i64>,
 ) -> Result<HashMap<i64, EvidenceRow>, Fault> {
     // Only the earliest pieces can have the lowest rank; among equally early ones, [`EvidencePiece::rank`] decides.
-    let earliest = "live AND (observation_no, at) IN (
-            SELECT observation_no, min(at) FROM evidence
-            WHERE observation_no = ANY ($1) AND live GROUP BY observation_no)";
+    let earliest = format!(
+        "{VISIBLE} AND (observation_no, at) IN (
+            SELECT observation_no, min(at) FROM evidence JOIN sessions USING (session_no)
+            WHERE observation_no = ANY ($1) AND {VISIBLE} GROUP BY observation_no)"
+    );
     let mut shown: HashMap<i64, EvidenceRow> = HashMap::new();
-    for row in rows_where(tx, earliest, values![observations]).await? {
+    for row in rows_where(tx, &earliest, values![observations]).await? {
         match shown.get(&row.observation) {
             Some(other) if other.piece.rank() <= row.piece.rank() => {}
             _ => {
@@ -197,7 +199,7 @@ async fn observations_where(
     let scoped = "observations JOIN scopes USING (scope_no)
         JOIN tenants ON tenants.tenant_no = scopes.tenant_no";
     let live = format!(
-        "observation_no IN (SELECT observation_no FROM {scoped} WHERE {condition}) AND live"
+        "observation_no IN (SELECT observation_no FROM {scoped} WHERE {condition}) AND {VISIBLE}"
     );
     let mut pieces: BTreeMap<i64, Vec<EvidencePiece>> = BTreeMap::new();
     for row in rows_where(tx, &live, values).await? {

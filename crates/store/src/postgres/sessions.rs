@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use async_trait::async_trait;
+use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::{
     Append, AppendOutcome, ImportStore, PlaceStore, ProjectKey, SessionCatalog, SessionKey,
     SessionLog, SourceStore,
@@ -19,6 +20,7 @@ use super::fault::Fault;
 use super::index_rows::NewDocument;
 use super::names::{find_session, lock_session, session_no, sessions_where, tenant_no};
 use super::places::PlaceNumbers;
+use super::pollution::rederive_learned;
 use super::row_numbers::{event_no, seq_of};
 use super::values::{get, saturating_count, values};
 use super::{PostgresStore, events, index_rows, job_rows, places, remotes, sources};
@@ -26,6 +28,7 @@ use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
 use crate::log::{AddedEvents, AppendPositions, ExtractionEffect, ScanState, SessionRow};
 use crate::page_keys::{key_of_project, key_of_session, place_before_page};
+use crate::pollution::{PollutionEffect, mark_of_clean, pollute, pollution_text};
 use crate::{labels, log, ranges};
 
 #[async_trait]
@@ -121,9 +124,16 @@ impl SessionCatalog for PostgresStore {
         self.read(TenantAccess::Only(tenant), find).await
     }
 
-    async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError> {
+    async fn switch_memory(
+        &self,
+        session: &SessionId,
+        on: bool,
+        switches: &Switches,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let access = TenantAccess::Only(&session.tenant);
-        let switch = |tx: Tx| async move { switch_memory(&tx, session, on).await };
+        let circumstances = (switches, now);
+        let switch = |tx: Tx| async move { switch_memory(&tx, session, on, circumstances).await };
         self.write(access, switch).await
     }
 
@@ -324,6 +334,11 @@ pub(super) async fn add_to(
     log::merge_meta(&mut row.session, &append.session);
     row.scan.note_append(before.is_none(), append.rules);
     let (rows, new, seqs) = rows_to_add(tx, &mut row, append, entries).await?;
+    let polluting = pollute(&mut row.session, &new);
+    if polluting != PollutionEffect::None {
+        save(tx, &row);
+        rederive_learned(tx, &row, &append.switches, append.now).await?;
+    }
     let added = row.session.events.0 - last;
     let range = (EventSeq(last + 1), row.session.events);
     let notes_range = before.is_none() || added > 0;
@@ -335,7 +350,7 @@ pub(super) async fn add_to(
     note(tx, &row, append, notes_range.then_some(range)).await?;
     let key = JobKey::Extract(row.session.id.clone());
     let user = row.session.user.as_deref();
-    match log::extraction_effect(before.as_ref(), &row.session, new, append) {
+    match log::extraction_effect(before.as_ref(), &row.session, &new, append) {
         ExtractionEffect::Mark(mark) => {
             job_rows::change_or_create(tx, &key, user, |job| job.mark(mark)).await?;
         }
@@ -347,6 +362,7 @@ pub(super) async fn add_to(
         before: EventSeq(last),
         last: row.session.events,
         seqs,
+        polluted: polluting == PollutionEffect::Marked,
     })
 }
 
@@ -374,18 +390,31 @@ async fn note(
     sources::replace(tx, row.tenant, source, session).await
 }
 
-async fn switch_memory(tx: &Tx, id: &SessionId, on: bool) -> Result<bool, Fault> {
+async fn switch_memory(
+    tx: &Tx,
+    id: &SessionId,
+    on: bool,
+    (switches, now): (&Switches, Timestamp),
+) -> Result<bool, Fault> {
     let found = lock_session(tx, id).await?;
     let Some(mut row) = found.filter(|row| row.known) else {
         return Ok(false);
     };
-    let changed = row.session.switched_off == on;
-    row.session.switched_off = !on;
+    let was_polluted = row.session.pollution.is_some();
+    let changed = row.session.switch(on);
     let upto = row.session.events.0;
     if changed && upto > 0 {
         pass_over(tx, &mut row, upto).await?;
     }
     save(tx, &row);
+    if on && was_polluted {
+        rederive_learned(tx, &row, switches, now).await?;
+        if let Some(mark) = mark_of_clean(&row.session, switches, now) {
+            let key = JobKey::Extract(id.clone());
+            let user = row.session.user.as_deref();
+            job_rows::change_or_create(tx, &key, user, |job| job.mark(mark)).await?;
+        }
+    }
     Ok(true)
 }
 
@@ -534,7 +563,7 @@ pub(super) fn place_rows<'a>(
         });
         log::add_event(&mut row.session, seq, event.at);
         row.last_line = line;
-        added.note(event);
+        added.note(event, (seq, line), &append.switches.pollution);
     }
     (rows, added, seqs)
 }
@@ -627,19 +656,22 @@ pub(super) fn save_all(tx: &Tx, rows: &[&SessionRow]) {
         return;
     }
     let update = "UPDATE sessions SET kind = now.kind, memory_off = now.memory_off,
-            switched_off = now.switched_off, forked_from = now.forked_from, \"user\" = now.user,
-            surface = now.surface, first_at = now.first_at, last_at = now.last_at,
-            events = now.events, passed = now.passed, last_line = now.last_line,
-            rules = now.rules, rescan = now.rescan
-        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS now
-            (session_no, kind, memory_off, switched_off, forked_from, \"user\", surface, first_at,
-            last_at, events, passed, last_line, rules, rescan)
+            switched_off = now.switched_off, kept_on = now.kept_on, pollution = now.pollution,
+            forked_from = now.forked_from, \"user\" = now.user, surface = now.surface,
+            first_at = now.first_at, last_at = now.last_at, events = now.events,
+            passed = now.passed, last_line = now.last_line, rules = now.rules,
+            rescan = now.rescan
+        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) AS now
+            (session_no, kind, memory_off, switched_off, kept_on, pollution, forked_from, \"user\",
+            surface, first_at, last_at, events, passed, last_line, rules, rescan)
         WHERE sessions.session_no = now.session_no";
     let values = values![
         part(rows, |row| row.no),
         part(rows, |row| row.session.kind.as_str()),
         part(rows, |row| row.session.memory_off),
         part(rows, |row| row.session.switched_off),
+        part(rows, |row| row.session.kept_on),
+        part(rows, |row| pollution_text(row.session.pollution.as_ref())),
         part(rows, |row| row.session.forked_from.as_deref()),
         part(rows, |row| row.session.user.as_deref()),
         part(rows, |row| row.session.surface.as_deref()),

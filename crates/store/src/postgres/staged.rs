@@ -12,7 +12,7 @@ pub(super) async fn of_tenant(tx: &Tx, tenant: &Tenant) -> Result<Vec<StagedEnti
     let find = "SELECT tenant, agent, host_id, label, from_seq, to_seq, writes, at
         FROM extractions JOIN sessions USING (session_no)
         JOIN tenants ON tenants.tenant_no = sessions.tenant_no
-        WHERE writes IS NOT NULL AND tenant = $1
+        WHERE writes IS NOT NULL AND pollution IS NULL AND tenant = $1
         ORDER BY at, agent, host_id, from_seq, generation";
     let mut all = Vec::new();
     for row in tx.rows(find, values![&tenant.0]).await? {

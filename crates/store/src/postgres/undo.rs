@@ -4,12 +4,14 @@
 
 use std::collections::BTreeSet;
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::source::{ImportNo, UndoneImport};
 use daybook_domain::{EventSeq, JobKey, Origin, Session, SessionId, StoreError, Tenant, Timestamp};
 
 use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
 use super::names::{lock_session_numbered, raise};
+use super::pollution::rederive_learned;
 use super::row_numbers::{event_no, event_nos, seq_of};
 use super::sessions::save;
 use super::values::{get, parse_column, values};
@@ -91,7 +93,13 @@ async fn step(tx: &Tx, import: ImportNo, now: Timestamp) -> Result<Option<UndoSt
     let mut touched = TouchedObservations::default();
     let gone = (from..=end).map(EventSeq).collect();
     evidence_rows::cut(tx, session, &gone, &mut touched).await?;
+    let was_polluted = row.session.pollution.is_some();
     let removed = rederive_session(tx, &mut row).await?;
+    if was_polluted && (removed || row.session.pollution.is_none()) {
+        row.session.pollution = None;
+        save(tx, &row);
+        rederive_learned(tx, &row, &Switches::default(), now).await?;
+    }
     let key = JobKey::Extract(id.clone());
     if removed {
         job_rows::delete(tx, &key).await?;
@@ -198,7 +206,8 @@ async fn shorten_job(
 /// Deletes a session without events. Its number stays, because other rows still cite it.
 async fn forget_session(tx: &Tx, session: i64) -> Result<(), Fault> {
     let forget = "UPDATE sessions SET known = FALSE, label = NULL, kind = 'root',
-            memory_off = FALSE, switched_off = FALSE, forked_from = NULL, \"user\" = NULL,
+            memory_off = FALSE, switched_off = FALSE, kept_on = FALSE,
+            pollution = NULL, forked_from = NULL, \"user\" = NULL,
             surface = NULL, first_at = 0, last_at = 0, events = 0, passed = '', last_line = 0,
             first_source = NULL, rules = 0, rescan = NULL
         WHERE session_no = $1";

@@ -35,6 +35,10 @@ const EVIDENCE: &str =
 /// The generation column's value for what a person asked to remember.
 const REMEMBERED: i64 = -1;
 
+/// Selects the evidence that gives observations: live, and of no polluted session unless a person asked to remember
+/// it.
+const VISIBLE: &str = "live AND (pollution IS NULL OR generation = -1)";
+
 /// Adds one piece of evidence for an observation in `scope`, unless a person retracted it.
 pub(super) fn add(
     tx: &Connection,
@@ -337,6 +341,23 @@ pub(super) fn retract(
     Ok(true)
 }
 
+/// Records as touched the observations that rest on a session and are hidden when it is polluted.
+pub(super) fn touch_session(
+    tx: &Connection,
+    session: i64,
+    touched: &mut TouchedObservations,
+) -> Result<(), Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT DISTINCT observation_no FROM evidence
+         WHERE session_no = ? AND live AND generation >= 0",
+    )?;
+    let mut rows = find.query([session])?;
+    while let Some(row) = rows.next()? {
+        touched.note(row.get(0)?, true);
+    }
+    Ok(())
+}
+
 /// Derives the touched observations from their remaining evidence.
 pub(super) fn settle(
     tx: &Connection,
@@ -372,7 +393,11 @@ fn settle_one(
     scope: i64,
     indexed: Option<String>,
 ) -> Result<bool, Fault> {
-    let live = rows_where(tx, "observation_no = ? AND live", [observation])?;
+    let live = rows_where(
+        tx,
+        &format!("observation_no = ? AND {VISIBLE}"),
+        [observation],
+    )?;
     let shown = live
         .iter()
         .min_by(|a, b| a.piece.rank().cmp(&b.piece.rank()));
@@ -450,7 +475,7 @@ fn observations_where(
     let mut pieces: BTreeMap<i64, Vec<EvidencePiece>> = BTreeMap::new();
     let live = format!(
         "observation_no IN (SELECT observation_no FROM observations JOIN scopes USING (scope_no)
-            WHERE {condition}) AND live"
+            WHERE {condition}) AND {VISIBLE}"
     );
     for row in rows_where(tx, &live, values)? {
         pieces.entry(row.observation).or_default().push(row.piece);

@@ -49,7 +49,7 @@ impl ExtractionStore for SqliteStore {
         tenant: &Tenant,
         project: &str,
     ) -> Result<Vec<ExtractionRecord>, StoreError> {
-        let in_project = "tenant = ?1 AND session_no IN (
+        let in_project = "tenant = ?1 AND pollution IS NULL AND session_no IN (
             SELECT session_no FROM tenants JOIN roots USING (tenant_no) JOIN places USING (root_no)
             JOIN session_places USING (place_no) WHERE tenant = ?1 AND project = ?2)";
         self.read(|tx| records_where(tx, in_project, params![tenant.0, project]))
@@ -59,7 +59,8 @@ impl ExtractionStore for SqliteStore {
         &self,
         tenant: &Tenant,
     ) -> Result<Vec<ExtractionRecord>, StoreError> {
-        let without_root = "tenant = ? AND digest IS NOT NULL AND instr(digest, ?) = 0";
+        let without_root =
+            "tenant = ? AND pollution IS NULL AND digest IS NOT NULL AND instr(digest, ?) = 0";
         self.read(|tx| records_where(tx, without_root, params![tenant.0, DIGEST_ROOT]))
     }
 

@@ -67,6 +67,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0009_rescans.sql"),
         serves: 9,
     },
+    Migration {
+        version: 10,
+        name: "pollution",
+        sql: include_str!("migrations/0010_pollution.sql"),
+        serves: 9,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

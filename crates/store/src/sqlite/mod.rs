@@ -28,6 +28,7 @@ mod names;
 mod outlines;
 mod peek;
 mod places;
+mod pollution;
 mod quarantine;
 mod queries;
 mod raw_values;

@@ -3,13 +3,16 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use daybook_domain::{RulesRevision, Scope, Session, SessionId, SessionKind, Tenant, Timestamp};
+use daybook_domain::{
+    Pollution, RulesRevision, Scope, Session, SessionId, SessionKind, Tenant, Timestamp,
+};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, RowIndex, params};
 
 use super::connection::Fault;
 use super::listing::{Listing, list};
 use crate::log::{ScanState, SessionRow};
+use crate::pollution::pollution_of;
 use crate::ranges;
 
 /// Reads a column that holds the name of an enum's variant.
@@ -77,7 +80,7 @@ pub(super) fn scope_of(row: &Row<'_>) -> rusqlite::Result<Scope> {
 const SESSION: &str =
     "SELECT session_no, tenant_no, tenant, agent, host_id, known, label, kind, memory_off,
     switched_off, forked_from, user, surface, first_at, last_at, events, passed, last_line, first_source,
-    rules, rescan
+    rules, rescan, kept_on, pollution
     FROM sessions JOIN tenants USING (tenant_no)";
 
 /// The session's row, also of one that has only been cited.
@@ -142,6 +145,8 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         kind: parse_column(row, 7)?,
         memory_off: row.get(8)?,
         switched_off: row.get(9)?,
+        kept_on: row.get(21)?,
+        pollution: pollution_column(row, 22)?,
         forked_from: row.get(10)?,
         user: row.get(11)?,
         surface: row.get(12)?,
@@ -162,6 +167,12 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
             rescan: row.get::<_, Option<u64>>(20)?.map(RulesRevision),
         },
     })
+}
+
+fn pollution_column(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Pollution>> {
+    let text: Option<String> = row.get(column)?;
+    pollution_of(text.as_deref())
+        .map_err(|what| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, what.into()))
 }
 
 /// The session in the columns tenant, agent and host_id.

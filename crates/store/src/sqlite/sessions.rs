@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use async_trait::async_trait;
+use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::{
     Append, AppendOutcome, ImportStore, PlaceStore, ProjectKey, SessionCatalog, SessionKey,
     SessionLog, SourceStore,
@@ -18,12 +19,14 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::committer::{PlaceCache, WriteSize};
 use super::connection::Fault;
 use super::names::{self, find_session, session_no, sessions_where, tenant_no};
+use super::pollution::rederive_learned;
 use super::row_numbers::{event_no, seq_of};
 use super::{SqliteStore, events, index_rows, job_rows, places, remotes, row_numbers, sources};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
 use crate::log::{AddedEvents, AppendPositions, ExtractionEffect, SessionRow};
 use crate::page_keys::{key_of_project, key_of_session, place_before_page};
+use crate::pollution::{PollutionEffect, mark_of_clean, pollute, pollution_text};
 use crate::{labels, log, ranges};
 
 #[async_trait]
@@ -108,8 +111,14 @@ impl SessionCatalog for SqliteStore {
         self.list(|tx| sessions_where(tx, newest, values))
     }
 
-    async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError> {
-        self.write(|tx| switch_memory(tx, session, on))
+    async fn switch_memory(
+        &self,
+        session: &SessionId,
+        on: bool,
+        switches: &Switches,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.write(|tx| switch_memory(tx, session, on, (switches, now)))
     }
 
     async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {
@@ -306,7 +315,11 @@ pub(super) fn add_to(
     log::merge_meta(&mut row.session, &append.session);
     row.scan.note_append(before.is_none(), append.rules);
     let (new, seqs) = add_events(tx, &mut row, append, entries, places)?;
+    let polluting = pollute(&mut row.session, &new);
     save(tx, &row)?;
+    if polluting != PollutionEffect::None {
+        rederive_learned(tx, &row, &append.switches, append.now)?;
+    }
     remotes::note(tx, &row, &append.remotes)?;
     let session = row.session.clone();
     let added = session.events.0 - last;
@@ -321,7 +334,7 @@ pub(super) fn add_to(
     }
     let key = JobKey::Extract(session.id.clone());
     let user = session.user.as_deref();
-    match log::extraction_effect(before.as_ref(), &session, new, append) {
+    match log::extraction_effect(before.as_ref(), &session, &new, append) {
         ExtractionEffect::Mark(mark) => {
             job_rows::change_or_create(tx, &key, user, |job| job.mark(mark))?
         }
@@ -332,19 +345,33 @@ pub(super) fn add_to(
         before: EventSeq(last),
         last: session.events,
         seqs,
+        polluted: polluting == PollutionEffect::Marked,
     })
 }
 
-fn switch_memory(tx: &Connection, id: &SessionId, on: bool) -> Result<bool, Fault> {
+fn switch_memory(
+    tx: &Connection,
+    id: &SessionId,
+    on: bool,
+    (switches, now): (&Switches, Timestamp),
+) -> Result<bool, Fault> {
     let Some(mut row) = find_session(tx, id)?.filter(|row| row.known) else {
         return Ok(false);
     };
-    let changed = row.session.switched_off == on;
-    row.session.switched_off = !on;
+    let was_polluted = row.session.pollution.is_some();
+    let changed = row.session.switch(on);
     save(tx, &row)?;
     let upto = row.session.events.0;
     if changed && upto > 0 {
         pass_over(tx, &mut row, upto)?;
+    }
+    if on && was_polluted {
+        rederive_learned(tx, &row, switches, now)?;
+        if let Some(mark) = mark_of_clean(&row.session, switches, now) {
+            let key = JobKey::Extract(id.clone());
+            let user = row.session.user.as_deref();
+            job_rows::change_or_create(tx, &key, user, |job| job.mark(mark))?;
+        }
     }
     Ok(true)
 }
@@ -438,7 +465,7 @@ fn add_events(
         index_rows::put_event(tx, no, row.tenant, place.map(|(_, root)| root), event)?;
         log::add_event(&mut row.session, seq, event.at);
         row.last_line = line;
-        added.note(event);
+        added.note(event, (seq, line), &append.switches.pollution);
     }
     Ok((added, seqs))
 }
@@ -501,14 +528,16 @@ fn insert(
 pub(super) fn save(tx: &Connection, row: &SessionRow) -> Result<(), Fault> {
     let session = &row.session;
     tx.prepare_cached(
-        "UPDATE sessions SET kind = ?, memory_off = ?, switched_off = ?, forked_from = ?, user = ?,
-            surface = ?, first_at = ?, last_at = ?, events = ?, passed = ?, last_line = ?,
-            rules = ?, rescan = ? WHERE session_no = ?",
+        "UPDATE sessions SET kind = ?, memory_off = ?, switched_off = ?, kept_on = ?,
+            pollution = ?, forked_from = ?, user = ?, surface = ?, first_at = ?, last_at = ?,
+            events = ?, passed = ?, last_line = ?, rules = ?, rescan = ? WHERE session_no = ?",
     )?
     .execute(params![
         session.kind.as_str(),
         session.memory_off,
         session.switched_off,
+        session.kept_on,
+        pollution_text(session.pollution.as_ref()),
         session.forked_from,
         session.user,
         session.surface,

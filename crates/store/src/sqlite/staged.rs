@@ -11,7 +11,7 @@ pub(super) fn of_tenant(tx: &Connection, tenant: &Tenant) -> Result<Vec<StagedEn
     let mut find = tx.prepare_cached(
         "SELECT tenant, agent, host_id, label, from_seq, to_seq, writes, at
          FROM extractions JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
-         WHERE writes IS NOT NULL AND tenant = ?
+         WHERE writes IS NOT NULL AND pollution IS NULL AND tenant = ?
          ORDER BY at, agent, host_id, from_seq, generation",
     )?;
     let mut rows = find.query([&tenant.0])?;

@@ -4,12 +4,14 @@
 
 use std::collections::BTreeSet;
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::source::{ImportNo, UndoneImport};
 use daybook_domain::{EventSeq, JobKey, Origin, Session, SessionId, StoreError, Tenant, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::connection::Fault;
 use super::names::{parse_column, session_numbered};
+use super::pollution::rederive_learned;
 use super::revisions::raise;
 use super::row_numbers::{event_no, event_nos, seq_of};
 use super::sessions::save;
@@ -86,7 +88,13 @@ fn step(tx: &Connection, import: ImportNo, now: Timestamp) -> Result<Option<Undo
     let mut touched = TouchedObservations::default();
     let gone = (from..=end).map(EventSeq).collect();
     evidence_rows::cut(tx, session, &gone, &mut touched)?;
+    let was_polluted = row.session.pollution.is_some();
     let removed = rederive_session(tx, &mut row)?;
+    if was_polluted && (removed || row.session.pollution.is_none()) {
+        row.session.pollution = None;
+        save(tx, &row)?;
+        rederive_learned(tx, &row, &Switches::default(), now)?;
+    }
     let key = JobKey::Extract(id.clone());
     if removed {
         job_rows::delete(tx, &key)?;
@@ -204,9 +212,9 @@ fn shorten_job(
 fn forget_session(tx: &Connection, session: i64) -> Result<(), Fault> {
     tx.prepare_cached(
         "UPDATE sessions SET known = 0, label = NULL, kind = 'root', memory_off = 0,
-            switched_off = 0, forked_from = NULL, user = NULL, surface = NULL, first_at = 0,
-            last_at = 0, events = 0, passed = '', last_line = 0, first_source = NULL,
-            rules = 0, rescan = NULL
+            switched_off = 0, kept_on = 0, pollution = NULL, forked_from = NULL, user = NULL,
+            surface = NULL, first_at = 0, last_at = 0, events = 0, passed = '', last_line = 0,
+            first_source = NULL, rules = 0, rescan = NULL
          WHERE session_no = ?",
     )?
     .execute([session])?;

@@ -101,7 +101,7 @@ pub const TABLES: [Table; 27] = [
             session_no: Int, tenant_no: Int, agent: Text, host_id: Text, known: Truth, label: Text,
             kind: Text, memory_off: Truth, switched_off: Truth, forked_from: Text, user: Text,
             surface: Text, first_at: Int, last_at: Int, events: Int, passed: Text, last_line: Int,
-            first_source: Text, rules: Int, rescan: Int,
+            first_source: Text, rules: Int, rescan: Int, pollution: Text, kept_on: Truth,
         ],
         numbers: numbers!("session_no", "sessions_session_no_seq"),
         sqlite_own: &["erase"],

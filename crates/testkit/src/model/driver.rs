@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::index::FileEntry;
 use daybook_domain::seams::{Append, Store};
 use daybook_domain::source::{ImportNo, TranscriptSource};
@@ -17,7 +18,7 @@ use super::operations::StoreOperation;
 use super::spec::Spec;
 use super::values::{self, engine, entry, event_numbered, holder, observation_of, pass, root};
 use super::view;
-use crate::fixtures::{DAWN, LEASE, append, failed, observation, project, source};
+use crate::fixtures::{DAWN, LEASE, append, failed, observation, polluting, project, source};
 
 /// Lines of a view that are shown before and after the first difference.
 const LINES_BEFORE: usize = 12;
@@ -201,8 +202,10 @@ impl ModelDriver<'_> {
             }
             StoreOperation::Switch { session, on } => {
                 let id = &view::sessions()[usize::from(*session)];
-                let ours = self.spec.switch(id, *on);
-                answers(ours, store.switch_memory(id, *on).await?)
+                let switches = Switches::default();
+                let ours = self.spec.switch(id, *on, (&switches, now));
+                let theirs = store.switch_memory(id, *on, &switches, now).await?;
+                answers(ours, theirs)
             }
             StoreOperation::Abandon { holder: number } => {
                 let ours = self.spec.abandon(holder(*number));
@@ -272,6 +275,7 @@ impl ModelDriver<'_> {
                 dated,
                 urgent,
                 off,
+                pollutes,
                 importing: wanted,
             } => {
                 let id = &view::sessions()[usize::from(*session)];
@@ -285,13 +289,18 @@ impl ModelDriver<'_> {
                 append.now = self.now;
                 append.urgent = urgent.then_some(Priority::High);
                 append.session.memory_off = *off;
+                if *pollutes {
+                    append = polluting(append);
+                }
                 if from_file {
                     append.source = Some(source(&format!("/logs/{file}"), id, events.len() as u64));
                 }
-                let added = self.spec.append(&append);
+                let (added, polluted) = self.spec.append(&append);
                 let theirs = self.store.append(&append).await?;
-                let ours = (added, events.len() as u64 - added, self.spec.last_of(id));
-                answers(ours, (theirs.added, theirs.known, theirs.last.0))
+                let known = events.len() as u64 - added;
+                let ours = (added, known, self.spec.last_of(id), polluted);
+                let theirs = (theirs.added, theirs.known, theirs.last.0, theirs.polluted);
+                answers(ours, theirs)
             }
             StoreOperation::PutSource {
                 file,

@@ -22,6 +22,8 @@ pub enum StoreOperation {
         dated: bool,
         urgent: bool,
         off: bool,
+        /// Its last event brings text from outside.
+        pollutes: bool,
         importing: bool,
     },
     PutSource {
@@ -243,18 +245,22 @@ fn append() -> impl Strategy<Value = StoreOperation> {
         prop::bool::weighted(0.7),
         prop::bool::weighted(0.1),
         prop::bool::weighted(0.1),
+        prop::bool::weighted(0.1),
         prop::bool::weighted(0.7),
     );
     (0..3_u8, 0..3_u8, events, root, flags).prop_map(
-        |(session, file, events, root, (dated, urgent, off, importing))| StoreOperation::Append {
-            session,
-            file,
-            events,
-            root,
-            dated,
-            urgent,
-            off,
-            importing,
+        |(session, file, events, root, (dated, urgent, off, pollutes, importing))| {
+            StoreOperation::Append {
+                session,
+                file,
+                events,
+                root,
+                dated,
+                urgent,
+                off,
+                pollutes,
+                importing,
+            }
         },
     )
 }

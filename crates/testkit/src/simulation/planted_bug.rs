@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::{Append, AppendOutcome, Store};
 use daybook_domain::trigger::DueLimits;
 use daybook_domain::{
@@ -126,8 +127,10 @@ impl ActiveBug {
         }
         match self.bug {
             PlantedBug::WatermarkReadLate => {
-                store.switch_memory(id, false).await?;
-                store.switch_memory(id, true).await?;
+                for on in [false, true] {
+                    let switches = Switches::default();
+                    store.switch_memory(id, on, &switches, now).await?;
+                }
                 Ok(FinishOutcome::Complete)
             }
             PlantedBug::MarkCleared => {

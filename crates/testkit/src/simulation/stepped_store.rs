@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use daybook_domain::eligibility::Switches;
 use daybook_domain::index::{
     CandidateQuery, DocumentNo, DocumentOutline, DocumentVectors, EmbeddingInput, FileEntry,
     IndexedDocument, SearchFilter, TermStats,
@@ -180,8 +181,14 @@ impl SessionCatalog for SteppedStore {
         self.read("sessions_active", call).await
     }
 
-    async fn switch_memory(&self, session: &SessionId, on: bool) -> Answer<bool> {
-        let call = self.store.switch_memory(session, on);
+    async fn switch_memory(
+        &self,
+        session: &SessionId,
+        on: bool,
+        switches: &Switches,
+        now: Timestamp,
+    ) -> Answer<bool> {
+        let call = self.store.switch_memory(session, on, switches, now);
         let effect = |_: &bool| Effect::Switched {
             session: session.clone(),
             on,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use daybook_domain::eligibility::Switches;
 use daybook_domain::page::Page;
 use daybook_domain::seams::{Append, AppendOutcome, SessionCatalog, SessionKey, SessionLog};
 use daybook_domain::working::{
@@ -326,8 +327,14 @@ impl SessionCatalog for FaultyStore {
         self.store.sessions_active(tenant, between, limit).await
     }
 
-    async fn switch_memory(&self, session: &SessionId, on: bool) -> Result<bool, StoreError> {
-        self.store.switch_memory(session, on).await
+    async fn switch_memory(
+        &self,
+        session: &SessionId,
+        on: bool,
+        switches: &Switches,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.store.switch_memory(session, on, switches, now).await
     }
 
     async fn find_sessions(&self, tenant: &Tenant, name: &str) -> Result<Vec<Session>, StoreError> {

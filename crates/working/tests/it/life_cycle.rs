@@ -356,6 +356,7 @@ fn a_session_that_came_in_by_another_way_can_go_on_as_a_thread() {
             call: None,
             status: None,
             sidechain: false,
+            reports_external: false,
             place: None,
             tokens: String::new(),
             retracts: Vec::new(),

@@ -87,6 +87,8 @@ fn read(events: &[Event], from: usize) -> ExtractorOutput {
         kind: SessionKind::Root,
         memory_off: false,
         switched_off: false,
+        kept_on: false,
+        pollution: None,
         passed: Vec::new(),
         forked_from: None,
         user: None,

@@ -21,6 +21,8 @@ fn session(events: usize) -> Session {
         kind: SessionKind::Root,
         memory_off: false,
         switched_off: false,
+        kept_on: false,
+        pollution: None,
         passed: Vec::new(),
         forked_from: None,
         user: None,

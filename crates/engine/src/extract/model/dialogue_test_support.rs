@@ -71,6 +71,8 @@ pub(super) fn session(events: &[Event]) -> Session {
         kind: SessionKind::Root,
         memory_off: false,
         switched_off: false,
+        kept_on: false,
+        pollution: None,
         passed: Vec::new(),
         forked_from: None,
         user: Some("ada".to_owned()),

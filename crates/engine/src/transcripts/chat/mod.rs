@@ -287,6 +287,7 @@ impl<'a> ChatReader<'a> {
             call: content.call.map(str::to_owned),
             status: content.status,
             sidechain: false,
+            reports_external: false,
             place: self.state.places.place().cloned(),
             via: Via::Message,
             mentions,

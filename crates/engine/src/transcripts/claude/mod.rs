@@ -292,6 +292,7 @@ impl<'a> ClaudeReader<'a> {
             call: content.call.map(str::to_owned),
             status: content.status,
             sidechain: here.sidechain,
+            reports_external: false,
             place: self.state.places.place().cloned(),
             via: content.via,
             mentions,

@@ -353,6 +353,50 @@ fn calls_are_shown_as_what_they_do() {
 }
 
 #[test]
+fn tools_of_servers_have_one_form_of_name_and_text_from_outside_is_marked() {
+    for (line, tool, external) in [
+        (
+            r#"{"type":"function_call","call_id":"c1","namespace":"mcp__wiki__","name":"read","arguments":"{}"}"#,
+            "mcp__wiki__read",
+            false,
+        ),
+        (
+            r#"{"type":"function_call","call_id":"c1","name":"wiki__read","arguments":"{}"}"#,
+            "mcp__wiki__read",
+            false,
+        ),
+        (
+            r#"{"type":"function_call","call_id":"c1","name":"mcp__wiki__read","arguments":"{}"}"#,
+            "mcp__wiki__read",
+            false,
+        ),
+        (
+            r#"{"type":"function_call","call_id":"c1","namespace":"memories","name":"read","arguments":"{}"}"#,
+            "read",
+            false,
+        ),
+        (
+            r#"{"type":"web_search_call","status":"completed"}"#,
+            "web_search",
+            true,
+        ),
+        (
+            r#"{"type":"web_search_call","status":"in_progress","action":{"type":"search","query":"wal"}}"#,
+            "web_search",
+            false,
+        ),
+    ] {
+        let read = events(&TranscriptFormat::Codex, &[&item(line)]);
+        assert_eq!(read[0].tool.as_deref(), Some(tool), "{line}");
+        assert_eq!(read[0].reports_external, external, "{line}");
+    }
+    let output = item(
+        r#"{"type":"function_call_output","call_id":"c1","contains_external_context":true,"output":"a page"}"#,
+    );
+    assert!(events(&TranscriptFormat::Codex, &[&output])[0].reports_external);
+}
+
+#[test]
 fn outputs_of_all_shapes_are_read() {
     check(&[output_text("a.txt")], "tool_result | a.txt");
     check(

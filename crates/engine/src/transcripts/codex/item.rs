@@ -113,6 +113,10 @@ pub(super) struct Item<'j> {
     pub(super) role: Text<'j>,
     pub(super) content: Content<'j, CodexPart<'j>>,
     pub(super) name: Text<'j>,
+    /// What a function's name is unique in, for a tool of an MCP server `mcp__` and the server's name.
+    pub(super) namespace: Text<'j>,
+    /// Whether the tool states that its output holds text from outside.
+    pub(super) contains_external_context: Flag,
     pub(super) call_id: Text<'j>,
     pub(super) author: Text<'j>,
     pub(super) status: Text<'j>,

@@ -90,6 +90,8 @@ struct CodexContent<'t> {
     call: Option<&'t str>,
     status: Option<ToolStatus>,
     sidechain: bool,
+    /// Whether Codex states that it brings text from outside.
+    reports_external: bool,
     via: Via,
     retracts: &'t [EventId],
 }
@@ -245,7 +247,10 @@ impl<'a> CodexReader<'a> {
 
     fn event(&mut self, number: u32, content: &CodexContent<'_>) -> Option<RawEvent> {
         let (origin, text) = recalled::strip_event(content.origin, &content.text);
-        let is_kept = content.origin == Origin::ToolResult || !content.retracts.is_empty();
+        // A call that brought text from outside counts, whatever is shown of it.
+        let is_kept = content.origin == Origin::ToolResult
+            || content.reports_external
+            || !content.retracts.is_empty();
         if text.trim().is_empty() && !is_kept {
             return None;
         }
@@ -259,6 +264,7 @@ impl<'a> CodexReader<'a> {
             call: content.call.map(str::to_owned),
             status: content.status,
             sidechain: content.sidechain || self.is_sub_agent(),
+            reports_external: content.reports_external,
             place: self.state.places.place().cloned(),
             via: content.via,
             mentions: mentions(content.origin, origin, &content.text),
@@ -320,6 +326,7 @@ impl<'t> CodexContent<'t> {
             call: None,
             status: None,
             sidechain: false,
+            reports_external: false,
             via: Via::Message,
             retracts: &[],
         }

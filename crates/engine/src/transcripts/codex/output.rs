@@ -111,6 +111,7 @@ impl CodexReader<'_> {
             key: key(item),
             tool: Some(&tool),
             call: item.call_id.get(),
+            reports_external: is_completed_search(item),
             ..CodexContent::plain(Origin::ToolCall, text)
         };
         self.push_event(number, &content, out);
@@ -129,6 +130,7 @@ impl CodexReader<'_> {
             key: key(item),
             tool: (!call.tool.is_empty()).then_some(&*call.tool),
             call: item.call_id.get(),
+            reports_external: item.contains_external_context.0,
             status: match answered {
                 Some(_) => Some(ToolStatus::Succeeded),
                 None => status,
@@ -188,12 +190,29 @@ fn shown<'t>(item: &'t Item<'_>) -> (Cow<'t, str>, String) {
                 Some(input) => Cow::Borrowed(input),
                 None => json::as_text(item.arguments),
             };
-            (
-                Cow::Borrowed(&*item.name),
-                calls::render(&item.name, &arguments),
-            )
+            (tool_name(item), calls::render(&item.name, &arguments))
         }
     }
+}
+
+/// A tool's name; `mcp__server__tool` for a tool of an MCP server, as in other hosts. Newer versions write `mcp__server`
+/// as the namespace, older ones `server__tool` as the name.
+fn tool_name<'t>(item: &'t Item<'_>) -> Cow<'t, str> {
+    let name = &*item.name;
+    match item.namespace.get() {
+        Some(namespace) if namespace.starts_with("mcp__") => {
+            Cow::Owned(format!("{}__{name}", namespace.trim_end_matches('_')))
+        }
+        None if name.contains("__") && !name.starts_with("mcp__") => {
+            Cow::Owned(format!("mcp__{name}"))
+        }
+        Some(_) | None => Cow::Borrowed(name),
+    }
+}
+
+/// Whether an item is a search of the web that has ended. Its results are in no item of their own.
+fn is_completed_search(item: &Item<'_>) -> bool {
+    &*item.kind == "web_search_call" && matches!(&*item.status, "" | "completed")
 }
 
 /// The query of a web search.

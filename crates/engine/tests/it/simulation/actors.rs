@@ -10,7 +10,9 @@ use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Store;
 use daybook_domain::time::Clock;
 use daybook_domain::trigger::{SweepLimits, TriggerRules};
-use daybook_domain::{ClaimLimits, JobKey, Scope, StoreError, Tenant, Trigger};
+use daybook_domain::{
+    ClaimLimits, JobKey, Scope, SessionId, StoreError, Tenant, Timestamp, Trigger,
+};
 use daybook_engine::jobs::{WorkLimits, WorkerContext, work};
 use daybook_engine::stop::Stop;
 use daybook_engine::triggers::Triggers;
@@ -173,12 +175,12 @@ impl JobActors {
         let key = JobKey::Extract(meta(random.index(SESSIONS)).id);
         match random.below(10) {
             0 => {
-                let act = async move { store.switch_memory(&session, false).await.map(drop) };
-                ("switches memory off".to_owned(), as_act(act))
+                let act = switch(store, session, false, now);
+                ("switches memory off".to_owned(), act)
             }
             1 | 2 => {
-                let act = async move { store.switch_memory(&session, true).await.map(drop) };
-                ("switches memory on".to_owned(), as_act(act))
+                let act = switch(store, session, true, now);
+                ("switches memory on".to_owned(), act)
             }
             3 => {
                 let engine = "daybook/test";
@@ -301,6 +303,15 @@ impl ActorSet for JobActors {
     fn check_settled(&mut self, seen: &StoreSnapshot) -> CheckResult {
         self.folders.check_shown(seen)
     }
+}
+
+/// Switches memory of a session off or on.
+fn switch(store: Arc<dyn Store>, session: SessionId, on: bool, now: Timestamp) -> Activity {
+    as_act(async move {
+        let switches = Switches::default();
+        let switched = store.switch_memory(&session, on, &switches, now).await;
+        switched.map(drop)
+    })
 }
 
 /// Turns a call into an act that fails the simulation on a store error.

@@ -217,6 +217,8 @@ fn settle_observations(tx: &Transaction<'_>) -> Result<(), Fault> {
             WHERE observation_no NOT IN (SELECT observation_no FROM evidence);
          UPDATE observations SET shown = (SELECT evidence_no FROM evidence
                 WHERE evidence.observation_no = observations.observation_no AND live
+                    AND (generation = -1 OR session_no NOT IN
+                        (SELECT session_no FROM sessions WHERE pollution IS NOT NULL))
                 ORDER BY at, evidence_no LIMIT 1)
             WHERE holds AND (shown IS NULL
                 OR shown NOT IN (SELECT evidence_no FROM evidence));

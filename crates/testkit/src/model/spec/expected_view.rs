@@ -162,10 +162,13 @@ impl Spec {
                 .map(|scope| self.observations(scope))
                 .collect(),
             extractions: self.records(|_| true),
-            of_project: self.records(|pass| self.worked_in(&pass.session, "left")),
+            of_project: self.records(|pass| {
+                !self.is_polluted(&pass.session) && self.worked_in(&pass.session, "left")
+            }),
             without_root: self.records(|pass| {
                 let digest = pass.digest.as_ref();
-                digest.is_some_and(|digest| digest.root.is_none())
+                !self.is_polluted(&pass.session)
+                    && digest.is_some_and(|digest| digest.root.is_none())
             }),
             preferences: scopes[..2]
                 .iter()

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use daybook_domain::eligibility::eligible;
+use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::seams::Append;
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource};
-use daybook_domain::{DueMark, Event, EventSeq, JobKey, Origin, Session, SessionId, Timestamp};
+use daybook_domain::{
+    DueMark, Event, EventSeq, JobKey, Origin, Pollution, Priority, Scope, Session, SessionId,
+    Timestamp,
+};
 
-use super::{ExtractionPass, KnownSession, LoggedEvent, Spec, view};
+use super::{ExtractionPass, KnownSession, LoggedEvent, Spec, project_scope, view};
 
 impl Spec {
     pub(super) fn known_session(&self, id: &SessionId) -> Option<&KnownSession> {
@@ -46,8 +49,8 @@ impl Spec {
         Some(session)
     }
 
-    /// Appends events, and returns how many were new.
-    pub fn append(&mut self, append: &Append) -> u64 {
+    /// Appends events, and returns how many were new, and whether one of them polluted the session.
+    pub fn append(&mut self, append: &Append) -> (u64, bool) {
         let id = &append.session.id;
         let before = self.session(id);
         let path = append.source.as_ref().map(|source| source.path.clone());
@@ -60,6 +63,8 @@ impl Spec {
                     kind: append.session.kind,
                     memory_off: false,
                     switched_off: false,
+                    kept_on: false,
+                    pollution: None,
                     forked_from: None,
                     user: None,
                     surface: None,
@@ -83,12 +88,67 @@ impl Spec {
         let own_file = self
             .known_session(id)
             .is_some_and(|known| known.first_file == path);
+        let end = self.end_of(id).0;
         let added = self.add_events(append, own_file);
+        let polluted = self.pollute(append, end);
         if let Some(source) = &append.source {
             self.put_source(source, append.import.map(|import| import.0));
         }
         self.mark_after(append, before.as_ref(), &added);
-        added.len() as u64
+        (added.len() as u64, polluted)
+    }
+
+    /// Marks a session that an event after `end` pollutes; true if it was clean before.
+    fn pollute(&mut self, append: &Append, end: u64) -> bool {
+        let id = &append.session.id;
+        let rule = &append.switches.pollution;
+        let new = self.log_of(id).filter(|logged| logged.event.seq.0 > end);
+        let first = new
+            .filter_map(|logged| Some((rule.cause(&logged.new)?, &logged.event)))
+            .min_by_key(|(_, event)| event.seq);
+        let pollution = first.map(|(cause, event)| Pollution {
+            cause,
+            tool: None,
+            event: event.seq,
+            line: event.line,
+            at: event.at,
+        });
+        let is_it = |known: &&mut KnownSession| &known.session.id == id;
+        let Some(known) = self.sessions.iter_mut().find(is_it) else {
+            return false;
+        };
+        if pollution.is_none() || known.session.kept_on {
+            return false;
+        }
+        let was_clean = known.session.pollution.is_none();
+        if was_clean {
+            known.session.pollution = pollution;
+        }
+        self.raise_learned(id, append.now);
+        was_clean
+    }
+
+    /// Raises the scopes that show what was learned from a session.
+    fn raise_learned(&mut self, id: &SessionId, now: Timestamp) {
+        let pieces = self.pieces.iter();
+        let own = pieces.filter(|piece| {
+            piece.live && piece.generation.is_some() && &piece.evidence.session == id
+        });
+        let mut scopes: BTreeSet<Scope> =
+            own.map(|piece| piece.observation.scope.clone()).collect();
+        let has_digest = |pass: &ExtractionPass| {
+            pass.live && &pass.record.session == id && pass.record.digest.is_some()
+        };
+        if scopes.is_empty() && !self.passes.iter().any(has_digest) {
+            return;
+        }
+        let places = self.log_of(id).filter_map(|l| l.event.place.as_ref());
+        let projects = places.filter_map(|place| self.roots.get(&place.root));
+        let projects: Vec<Scope> = projects
+            .map(|project| project_scope(&project.key))
+            .collect();
+        scopes.extend(projects);
+        self.raise(scopes, now);
     }
 
     pub(super) fn add_events(&mut self, append: &Append, own_file: bool) -> Vec<Timestamp> {
@@ -180,16 +240,29 @@ impl Spec {
     }
 
     /// Switches memory on or off for a session. False when there is no such session.
-    pub fn switch(&mut self, id: &SessionId, on: bool) -> bool {
+    pub fn switch(
+        &mut self,
+        id: &SessionId,
+        on: bool,
+        (switches, now): (&Switches, Timestamp),
+    ) -> bool {
         let of_id = |known: &&mut KnownSession| &known.session.id == id;
         let Some(known) = self.sessions.iter_mut().find(of_id) else {
             return false;
         };
-        let changed = known.session.switched_off == on;
-        known.session.switched_off = !on;
+        let was_polluted = known.session.pollution.is_some();
+        let changed = known.session.switch(on);
         let upto = self.session(id).map_or(0, |session| session.events.0);
         if changed && upto > 0 {
             self.pass(&JobKey::Extract(id.clone()), upto);
+        }
+        if on && was_polluted {
+            self.raise_learned(id, now);
+            let session = self.session(id);
+            if upto > 0 && session.is_some_and(|session| eligible(&session, switches).is_ok()) {
+                let mark = DueMark::at_once(upto, now, Priority::Normal);
+                self.mark(&JobKey::Extract(id.clone()), mark);
+            }
         }
         true
     }
@@ -295,12 +368,16 @@ impl Spec {
         concerned.extend(self.remove_events(id, gone));
         let key = JobKey::Extract(id.clone());
         let (last, _) = self.end_of(id);
+        let was_polluted = self.is_polluted(id);
         if last == 0 {
             self.sessions.retain(|known| &known.session.id != id);
             self.jobs.retain(|job| job.key != key);
             self.gaps.retain(|gap| gap.job != key);
         } else if let Some(known) = self.sessions.iter_mut().find(|k| &k.session.id == id) {
             known.session.shorten(EventSeq(last));
+        }
+        if was_polluted && !self.is_polluted(id) {
+            self.raise_learned(id, now);
         }
         if let Some(job) = self.jobs.iter_mut().find(|job| job.key == key) {
             job.shorten(last, now);

@@ -264,7 +264,7 @@ impl Spec {
         if !self
             .pieces
             .iter()
-            .any(|piece| is_meant(piece) && piece.live)
+            .any(|piece| is_meant(piece) && self.is_visible(piece))
         {
             return false;
         }
@@ -344,11 +344,22 @@ impl Spec {
         self.raise(concerned, now);
     }
 
+    /// Whether a session is polluted.
+    pub(super) fn is_polluted(&self, id: &SessionId) -> bool {
+        let known = self.known_session(id);
+        known.is_some_and(|known| known.session.pollution.is_some())
+    }
+
+    /// Whether evidence gives an observation: a polluted session's does not, unless a person asked to remember it.
+    fn is_visible(&self, piece: &SupportingEvidence) -> bool {
+        piece.live && (piece.generation.is_none() || !self.is_polluted(&piece.evidence.session))
+    }
+
     pub(super) fn observations(&self, scope: &Scope) -> Vec<Observation> {
         let live = self
             .pieces
             .iter()
-            .filter(|c| c.live && &c.observation.scope == scope);
+            .filter(|c| self.is_visible(c) && &c.observation.scope == scope);
         let mut by_id: BTreeMap<ObservationId, Vec<&SupportingEvidence>> = BTreeMap::new();
         for piece in live {
             by_id.entry(piece.observation.id).or_default().push(piece);

@@ -122,14 +122,21 @@ pub async fn a_session_is_switched_off_and_on_whatever_its_host_says(store: &dyn
     let id = session("7f78aa01");
     let key = JobKey::Extract(id.clone());
     let ahead = async || store.job(&key).await.unwrap().expect("a job").is_ahead();
-    assert!(!store.switch_memory(&id, false).await.unwrap());
+    let switch = async |on| {
+        let switches = Switches::default();
+        store
+            .switch_memory(&id, on, &switches, at(9))
+            .await
+            .unwrap()
+    };
+    assert!(!switch(false).await);
     add(store, append(&id, events("word", 2))).await;
     assert!(ahead().await);
-    assert!(store.switch_memory(&id, false).await.unwrap());
+    assert!(switch(false).await);
     assert!(!ahead().await);
     add(store, append(&id, events("private", 2))).await;
     assert!(store.session(&id).await.unwrap().unwrap().switched_off);
-    assert!(store.switch_memory(&id, true).await.unwrap());
+    assert!(switch(true).await);
     assert!(!ahead().await);
     add(store, append(&id, events("open", 1))).await;
     assert!(ahead().await);

@@ -5,6 +5,7 @@ mod due;
 mod imports;
 mod names;
 mod places;
+mod pollution;
 
 use daybook_domain::eligibility::Switches;
 use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS, RETRACTED_AT_ONCE};
@@ -21,6 +22,7 @@ pub use due::*;
 pub use imports::*;
 pub use names::*;
 pub use places::*;
+pub use pollution::*;
 
 use crate::fixtures::*;
 

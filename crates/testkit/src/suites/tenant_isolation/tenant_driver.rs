@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::index::{CandidateQuery, FileEntry, SearchFilter};
 use daybook_domain::seams::{Append, Store};
 use daybook_domain::source::ImportNo;
@@ -12,7 +13,7 @@ use daybook_domain::{
 use proptest::prelude::*;
 
 use crate::fixtures::{
-    LEASE, append, candidates, evidence, failed, observation, project, source, tokens,
+    LEASE, append, candidates, evidence, failed, observation, polluting, project, source, tokens,
 };
 use crate::model::operations::StoreOperation;
 use crate::model::subjects;
@@ -131,6 +132,7 @@ impl<'a> TenantDriver<'a> {
                 dated,
                 urgent,
                 off,
+                pollutes,
                 importing,
             } => {
                 let id = values::session(&self.tenant, *session);
@@ -144,6 +146,9 @@ impl<'a> TenantDriver<'a> {
                 append.now = now;
                 append.urgent = urgent.then_some(Priority::High);
                 append.session.memory_off = *off;
+                if *pollutes {
+                    append = polluting(append);
+                }
                 let read = || source(&format!("/logs/{file}"), &id, events.len() as u64);
                 append.source = from_file.then(read);
                 answer_text(self.store.append(&append).await?)
@@ -319,7 +324,11 @@ impl<'a> TenantDriver<'a> {
             }
             StoreOperation::Switch { session, on } => {
                 let id = values::session(tenant, *session);
-                answer_text(store.switch_memory(&id, *on).await?)
+                answer_text(
+                    store
+                        .switch_memory(&id, *on, &Switches::default(), now)
+                        .await?,
+                )
             }
             other => unreachable!("{other:?} steers no job of one tenant"),
         }
