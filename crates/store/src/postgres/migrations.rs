@@ -82,6 +82,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0012_pollution.sql"),
         serves: 10,
     },
+    Migration {
+        version: 13,
+        name: "origins",
+        sql: include_str!("migrations/0013_origins.sql"),
+        serves: 10,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

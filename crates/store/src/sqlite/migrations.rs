@@ -66,6 +66,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0009_pollution.sql"),
         serves: 7,
     },
+    Migration {
+        version: 10,
+        name: "origins",
+        sql: include_str!("migrations/0010_origins.sql"),
+        serves: 7,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.
