@@ -7,6 +7,7 @@ use crate::event::Origin;
 use crate::ids::{EventSeq, Scope, SessionId};
 use crate::observation::{ObservationId, ObservationKind};
 use crate::time::Timestamp;
+use crate::trust::ObservationOrigin;
 
 /// Which layer of memory something is found in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -347,6 +348,8 @@ pub enum DocumentKind {
         id: ObservationId,
         /// What sort of thing.
         kind: ObservationKind,
+        /// Where it comes from.
+        origin: ObservationOrigin,
     },
     /// A raw event.
     Event {

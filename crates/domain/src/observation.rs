@@ -7,6 +7,7 @@ use strum::{EnumString, IntoStaticStr};
 
 use crate::ids::{EventId, EventSeq, Scope, SessionId};
 use crate::time::Timestamp;
+use crate::trust::ObservationOrigin;
 
 /// What sort of thing it is; decides where it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,6 +50,22 @@ impl ObservationKind {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
+    }
+
+    /// Whether an observation of this kind may come from `origin` alone, and be stated as a person's.
+    #[must_use]
+    pub fn may_come_from(self, origin: ObservationOrigin, stated: bool) -> bool {
+        let is_instruction = match self {
+            Self::Correction | Self::Preference | Self::Decision | Self::Note => true,
+            Self::Fact | Self::Value | Self::Fix | Self::OpenEnd => false,
+        };
+        match origin {
+            ObservationOrigin::Typed => true,
+            ObservationOrigin::Concluded | ObservationOrigin::Unknown => !stated,
+            ObservationOrigin::External | ObservationOrigin::Tool | ObservationOrigin::Pasted => {
+                !stated && !is_instruction
+            }
+        }
     }
 }
 
@@ -119,6 +136,9 @@ pub struct Observation {
     pub subject: Option<String>,
     /// A person stated it; otherwise it follows from what happened.
     pub stated: bool,
+    /// Where it comes from: the most trusted origin of its evidence. Trust follows from it.
+    #[serde(default)]
+    pub origin: ObservationOrigin,
     /// The text quotes the person word for word; otherwise it is a paraphrase.
     pub quoted: bool,
     /// What it rests on, ordered by time, session, events. Never empty.
@@ -147,5 +167,61 @@ impl Observation {
             .map(|e| e.at)
             .max()
             .unwrap_or(Timestamp::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strum::VariantArray;
+
+    use super::*;
+    use crate::trust::Trust;
+
+    /// Every pair of origins with every kind, stated or not: there are few enough to try them all.
+    #[test]
+    fn trust_follows_from_the_origin_and_never_falls_as_it_rises() {
+        let known = &ObservationOrigin::VARIANTS[1..];
+        let pairs = known
+            .iter()
+            .flat_map(|one| known.iter().map(move |other| (*one, *other)));
+        for (one, other) in pairs.filter(|(one, other)| one <= other) {
+            assert!(one.trust() <= other.trust(), "{one:?} {other:?}");
+            for kind in ObservationKind::ALL {
+                for stated in [false, true] {
+                    let may = (
+                        kind.may_come_from(one, stated),
+                        kind.may_come_from(other, stated),
+                    );
+                    assert!(!may.0 || may.1, "{one:?} {other:?} {kind:?} {stated}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_came_from_outside_alone_is_no_instruction_and_nobodys_word() {
+        use ObservationKind::{Correction, Decision, Fact, Fix, Note, OpenEnd, Preference, Value};
+        for origin in ObservationOrigin::VARIANTS {
+            for kind in ObservationKind::ALL {
+                let is_full = origin.trust() == Trust::Full;
+                assert_eq!(
+                    kind.may_come_from(*origin, true),
+                    is_full,
+                    "{origin:?} {kind:?}"
+                );
+            }
+        }
+        for origin in &[
+            ObservationOrigin::External,
+            ObservationOrigin::Tool,
+            ObservationOrigin::Pasted,
+        ] {
+            for kind in [Correction, Decision, Note, Preference] {
+                assert!(!kind.may_come_from(*origin, false), "{origin:?} {kind:?}");
+            }
+            for kind in [Fact, Fix, OpenEnd, Value] {
+                assert!(kind.may_come_from(*origin, false), "{origin:?} {kind:?}");
+            }
+        }
     }
 }

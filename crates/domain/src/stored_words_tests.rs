@@ -18,6 +18,7 @@ use crate::spend::{Payer, Period, SpendBy};
 use crate::tally::TallyKind;
 use crate::tree::ObjectKind;
 use crate::trigger::Trigger;
+use crate::trust::{ObservationOrigin, Trust};
 use crate::uses::UseKind;
 use crate::working::{BlockingReason, ChunkType, WorkingFlowSubType};
 
@@ -62,6 +63,12 @@ fn the_words_of_enums_stay() {
         JobKind::as_str,
         "extract consolidate redact",
     );
+    check(
+        ObservationOrigin::VARIANTS,
+        ObservationOrigin::as_str,
+        "unknown external tool pasted concluded typed",
+    );
+    check(Trust::VARIANTS, Trust::as_str, "untrusted low medium full");
     check(
         PollutionCause::VARIANTS,
         PollutionCause::as_str,

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::rescan::{EvidenceRewrite, StoredEvidence};
 use daybook_domain::{
-    EventSeq, Evidence, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp,
+    EventSeq, Evidence, Observation, ObservationId, ObservationKind, ObservationOrigin, Scope,
+    SessionId, Timestamp,
 };
 
 /// Observations whose evidence changed, by number; true where the change is visible to readers.
@@ -39,6 +40,7 @@ pub(crate) struct EvidencePiece {
     pub(crate) context: Option<String>,
     pub(crate) subject: Option<String>,
     pub(crate) stated: bool,
+    pub(crate) origin: ObservationOrigin,
     pub(crate) quoted: bool,
     pub(crate) tokens: String,
 }
@@ -76,6 +78,7 @@ impl EvidencePiece {
             context: observation.context.clone(),
             subject: observation.subject.clone(),
             stated: observation.stated,
+            origin: observation.origin,
             quoted: observation.quoted,
             tokens: observation.tokens.clone(),
         }
@@ -155,6 +158,28 @@ impl EvidencePiece {
     }
 }
 
+/// The origin of an observation that evidence of these origins states.
+pub(crate) fn most_trusted(origins: impl Iterator<Item = ObservationOrigin>) -> ObservationOrigin {
+    origins.max().unwrap_or_default()
+}
+
+/// The column's text; `None` for evidence of an earlier version.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(crate) fn origin_text(origin: ObservationOrigin) -> Option<&'static str> {
+    (origin != ObservationOrigin::Unknown).then(|| origin.as_str())
+}
+
+/// The origin in the columns `origin` and `stated`.
+#[cfg(feature = "postgres")]
+pub(crate) fn origin_of(text: Option<&str>, stated: bool) -> Result<ObservationOrigin, String> {
+    match text {
+        None => Ok(ObservationOrigin::unrecorded(stated)),
+        Some(text) => text
+            .parse()
+            .map_err(|_| format!("column origin holds the unknown word {text:?}")),
+    }
+}
+
 /// Combines `pieces` into their observation; `None` when there are none.
 pub(crate) fn assemble(
     scope: Scope,
@@ -165,6 +190,7 @@ pub(crate) fn assemble(
     pieces.sort_by(|a, b| a.rank().cmp(&b.rank()));
     let shown = pieces.first()?.clone();
     let stated = pieces.iter().any(|piece| piece.stated);
+    let origin = most_trusted(pieces.iter().map(|piece| piece.origin));
     let mut evidence: Vec<Evidence> = Vec::with_capacity(pieces.len());
     for piece in pieces {
         let same =
@@ -181,6 +207,7 @@ pub(crate) fn assemble(
         context: shown.context,
         subject: shown.subject,
         stated,
+        origin,
         quoted: shown.quoted,
         evidence,
         tokens: shown.tokens,

@@ -290,6 +290,7 @@ pub fn observation(scope: &Scope, text: &str, evidence: Vec<Evidence>) -> Observ
         context: Some(format!("context of {text}")),
         subject: None,
         stated: true,
+        origin: daybook_domain::ObservationOrigin::Typed,
         quoted: true,
         evidence,
         tokens: tokens(text),

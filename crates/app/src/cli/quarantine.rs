@@ -12,6 +12,7 @@ use daybook_engine::stop::Stop;
 use serde_json::{Value, json};
 
 use super::CommonArgs;
+use super::recall::learned_from;
 use crate::process::block_on;
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
 use crate::terminal::progress::UpdateBar;
@@ -160,9 +161,10 @@ fn list(common: &CommonArgs, waiting: &[QuarantinedObservation]) -> Result<ExitC
         print_line!("{}  {}", bold(&id[..ID_DIGITS]), observation.text);
         let cited = observation.evidence.first().map(cite).unwrap_or_default();
         let why = format!(
-            "{} · {} · {} {cited}",
+            "{} · {} · {} · {} {cited}",
             observation.kind.as_str(),
             observation.scope,
+            learned_from(observation.origin),
             reason(one.reason),
         );
         print_line!("          {}", dim(&why));
@@ -200,6 +202,8 @@ fn as_json(one: &QuarantinedObservation) -> Value {
         "text": observation.text,
         "context": observation.context,
         "subject": observation.subject,
+        "learned_from": observation.origin.as_str(),
+        "trust": observation.origin.trust().as_str(),
         "reason": one.reason.as_str(),
         "evidence": observation.evidence.iter().map(cite).collect::<Vec<_>>(),
     })

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use daybook_domain::ObservationOrigin;
 use daybook_domain::index::MemoryLayer;
 use daybook_engine::recall::confidence::Likelihood;
 use daybook_engine::recall::interface_use::InterfaceUse;
@@ -136,7 +137,8 @@ fn explain(recalled: &RecallResult) {
         let shown = parts
             .iter()
             .map(|(name, value)| format!("{name} {value:.2}"));
-        let shown: Vec<String> = shown.collect();
+        let learned = answer.learned_from.map(learned_from);
+        let shown: Vec<String> = shown.chain(learned).collect();
         print_line!("{} {}", bold(&format!("{:>2}", n + 1)), shown.join(" · "));
     }
     let signs = &recalled.confidence.signals;
@@ -152,6 +154,11 @@ fn explain(recalled: &RecallResult) {
         count(signs.concepts as u64, "thing"),
     );
     print_line!("{}", dim(&judged));
+}
+
+/// Where an observation was learned from, and its trust.
+pub(super) fn learned_from(origin: ObservationOrigin) -> String {
+    format!("{} (trust {})", origin.as_str(), origin.trust().as_str())
 }
 
 /// The parts of an answer's score that are not zero, by name.

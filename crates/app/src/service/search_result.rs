@@ -24,6 +24,13 @@ pub(crate) struct SearchResult {
     layer: &'static str,
     /// The origin, for events: `human`, `assistant`, `tool_call`, `tool_result` and so on.
     origin: Option<&'static str>,
+    /// Where it was learned from, for observations: `typed` or `pasted` by the person, `concluded` by the agent,
+    /// from a `tool`, `external` (the web, an MCP server), or `unknown` (stored before this was recorded).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    learned_from: Option<&'static str>,
+    /// How far it is trusted, which follows from where it was learned: `full`, `medium`, `low` or `untrusted`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trust: Option<&'static str>,
     /// The memory file that contains it, for entries.
     file: Option<String>,
     /// The citation, for `/v1/show`.
@@ -58,6 +65,8 @@ impl From<&RankedAnswer> for SearchResult {
             scope: answer.scope.as_ref().map(ToString::to_string),
             layer: answer.layer.as_str(),
             origin: answer.origin.map(|origin| origin.as_str()),
+            learned_from: answer.learned_from.map(|origin| origin.as_str()),
+            trust: answer.learned_from.map(|origin| origin.trust().as_str()),
             file: answer.file.clone(),
             citation: answer.citation.clone(),
             session: answer.session.as_ref().map(ToString::to_string),

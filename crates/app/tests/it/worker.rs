@@ -433,3 +433,23 @@ fn the_ledger_says_which_sessions_wait_and_survives_being_broken() {
     let said = String::from_utf8_lossy(&looked.stdout).into_owned();
     assert!(said.contains("memory_flush_state.json.corrupt-"), "{said}");
 }
+
+#[test]
+fn where_an_observation_was_learned_from_is_shown_with_its_trust() {
+    let place = TestPlace::new();
+    let told = TestSession::new(1)
+        .human("please always write the test first")
+        .agent("I will.");
+    let path = place.write("a.jsonl", &told.text()).display().to_string();
+    place.stdout(&["import", &path]);
+    place.stdout(&["update", "--all"]);
+    let question = ["recall", "--layer", "observation", "write the test first"];
+    let answer = &place.json(&question)["results"][0];
+    assert_eq!(
+        (&answer["learned_from"], &answer["trust"]),
+        (&json!("typed"), &json!("full")),
+        "{answer}"
+    );
+    let explained = place.stdout(&[&question[..], &["--explain"]].concat());
+    assert!(explained.contains("typed (trust full)"), "{explained}");
+}

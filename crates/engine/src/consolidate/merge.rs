@@ -179,6 +179,7 @@ pub(super) fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Ob
             context: merged.context,
             subject: merged.subject,
             stated: true,
+            origin: daybook_domain::ObservationOrigin::Typed,
             quoted: merged.quoted,
             evidence: merged.evidence,
             tokens: String::new(),

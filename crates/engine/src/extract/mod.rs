@@ -6,6 +6,7 @@
 //!
 //! Not here: reading the log, storing results, files.
 
+pub(crate) mod draft_origin;
 mod drop_counts;
 pub mod entity_tools;
 pub mod extractive;

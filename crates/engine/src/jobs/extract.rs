@@ -5,10 +5,11 @@ use std::mem;
 
 use daybook_domain::eligibility::eligible;
 use daybook_domain::page::read_all;
-use daybook_domain::quarantine::QuarantinedObservation;
+use daybook_domain::quarantine::{QuarantineReason, QuarantinedObservation};
 use daybook_domain::{
     ClaimedJob, Event, EventSeq, Extraction, Failure, FailureClass, FinishOutcome, JobKey,
-    ObservationKind, Origin, Provenance, RetryWait, Session, SessionId, StoreError, Tenant, Yield,
+    Observation, ObservationKind, Origin, Provenance, RetryWait, Session, SessionId, StoreError,
+    Tenant, Yield,
 };
 
 use tracing::field::Empty;
@@ -377,20 +378,24 @@ fn build_extraction(
     let person = session.user.as_deref().unwrap_or(&worker.person);
     let own = || Provenance::of(worker.extractor.name());
     let provenance = extracted.provenance.unwrap_or_else(own);
-    let observations: Vec<_> = extracted
-        .drafts
-        .into_iter()
-        .map(|draft| file_draft(draft, session, events, projects, person))
-        .collect();
-    let quarantined = extracted.quarantined.into_iter().map(|(draft, reason)| {
-        let observation = file_draft(draft, session, events, projects, person);
-        QuarantinedObservation {
+    let owner = (person, &worker.switches.pollution);
+    let file = |draft| file_draft(draft, session, events, projects, owner);
+    // Extractors keep to the rule themselves; it holds whichever of them drafted.
+    let may_be_filed = |filed: &Observation| filed.kind.may_come_from(filed.origin, filed.stated);
+    let filed = extracted.drafts.into_iter().map(file);
+    let (observations, refused): (Vec<_>, Vec<_>) = filed.partition(may_be_filed);
+    let reason = QuarantineReason::FromOutside;
+    let refused = refused.into_iter().map(|filed| (filed, reason));
+    let waiting = extracted.quarantined.into_iter();
+    let waiting = waiting.map(|(draft, reason)| (file(draft), reason));
+    let quarantined = waiting
+        .chain(refused)
+        .map(|(observation, reason)| QuarantinedObservation {
             observation,
             reason,
             decision: None,
-        }
-    });
-    let quarantined = quarantined.collect();
+        })
+        .collect();
     let taught = observations.len();
     let mut concerns = Vec::new();
     let personal = |kind| {

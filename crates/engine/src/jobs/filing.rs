@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 
 use daybook_domain::seams::PlaceStore;
 use daybook_domain::{
-    Event, EventSeq, Evidence, Observation, ObservationId, ObservationKind, Scope, ScopeKind,
-    Session, StoreError, Tenant,
+    Event, EventSeq, Evidence, Observation, ObservationId, ObservationKind, PollutionRule, Scope,
+    ScopeKind, Session, StoreError, Tenant,
 };
 
 use crate::extract::ObservationDraft;
+use crate::extract::draft_origin::origin_of_draft;
 use daybook_text::tokens::outlined_text;
 
 /// The project of each folder of a tenant.
@@ -58,8 +59,9 @@ pub(crate) fn file_draft(
     session: &Session,
     window: &[Event],
     projects: &FolderProjects,
-    person: &str,
+    (person, rule): (&str, &PollutionRule),
 ) -> Observation {
+    let origin = origin_of_draft(&draft, window, rule);
     let place = draft.events.first().and_then(|seq| place_of(window, *seq));
     let project = place.and_then(|place| projects.scope(&session.id.tenant, &place.root));
     let scope = project
@@ -80,6 +82,7 @@ pub(crate) fn file_draft(
         context: draft.context,
         subject: draft.subject,
         stated: draft.stated,
+        origin,
         quoted: draft.quoted,
         evidence: vec![Evidence {
             session: session.id.clone(),

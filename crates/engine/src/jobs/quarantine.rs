@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
 use daybook_domain::seams::Store;
-use daybook_domain::{Observation, ObservationId, Scope, ScopeKind, StoreError, Tenant, Timestamp};
+use daybook_domain::{
+    Observation, ObservationId, ObservationOrigin, Scope, ScopeKind, StoreError, Tenant, Timestamp,
+};
 
 use super::WorkerContext;
 use super::filing::{FolderProjects, observation_id};
@@ -47,6 +49,7 @@ pub async fn accept(
         ),
         scope,
         stated: true,
+        origin: ObservationOrigin::Typed,
         ..observation.clone()
     };
     store.observe(std::slice::from_ref(&accepted), now).await?;

@@ -6,8 +6,8 @@ use daybook_domain::seams::{Append, SessionCatalog, SessionLog, Store};
 use daybook_domain::time::Clock;
 use daybook_domain::trigger::DueLimits;
 use daybook_domain::{
-    EventId, Evidence, NewEvent, Observation, ObservationId, ObservationKind, Origin, Place, Scope,
-    SessionId, SessionKind, SessionMeta, StoreError, Tenant,
+    EventId, Evidence, NewEvent, Observation, ObservationId, ObservationKind, ObservationOrigin,
+    Origin, Place, Scope, SessionId, SessionKind, SessionMeta, StoreError, Tenant,
 };
 
 use tracing::field::Empty;
@@ -157,6 +157,10 @@ async fn store_note(
         context: (!by_person).then(|| "noted by an agent".to_owned()),
         subject: None,
         stated: by_person,
+        origin: match by_person {
+            true => ObservationOrigin::Typed,
+            false => ObservationOrigin::Concluded,
+        },
         quoted: true,
         evidence: vec![Evidence {
             session,

@@ -14,6 +14,7 @@ mod identity;
 mod machines;
 mod memory_agents;
 mod names;
+mod origins;
 mod quarantine;
 mod recall;
 mod rescans;

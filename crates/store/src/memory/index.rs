@@ -455,6 +455,7 @@ impl MemoryState {
             what: DocumentKind::Observation {
                 id: row.id,
                 kind: row.kind,
+                origin: observation.origin,
             },
             scope: Some(row.scope.clone()),
             text: observation.text,

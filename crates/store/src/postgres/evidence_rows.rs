@@ -18,7 +18,8 @@ use super::names::{scope_no, scope_of, session_id_of, session_no};
 use super::row_numbers::{event_no, seq_of};
 use super::values::{SqlValue, get, parse_column, values};
 use crate::evidence::{
-    CutOutcome, EvidencePiece, EvidenceRow, TouchedObservations, join_numbers, parse_numbers,
+    CutOutcome, EvidencePiece, EvidenceRow, TouchedObservations, join_numbers, origin_of,
+    origin_text, parse_numbers,
 };
 
 /// Scopes that are locked until the transaction ends, with their numbers.
@@ -44,13 +45,13 @@ pub(super) struct NewEvidence {
 const EVIDENCE: &str =
     "SELECT evidence_no, observation_no, generation, live, evidence.events AS events, lines,
         evidence.label AS label, at, branch, root, stated, quoted, text, context, subject, tokens,
-        tenant, agent, host_id
+        origin, tenant, agent, host_id
     FROM evidence JOIN sessions USING (session_no)
     JOIN tenants ON tenants.tenant_no = sessions.tenant_no";
 
 /// The columns of one piece.
 const PIECE: &str = "observation_no, session_no, events, generation, live, first_seq, last_seq,
-    lines, label, at, branch, root, stated, quoted, text, context, subject, tokens";
+    lines, label, at, branch, root, stated, quoted, text, context, subject, tokens, origin";
 
 /// The generation column's value for what a person asked to remember.
 const REMEMBERED: i64 = -1;
@@ -202,7 +203,7 @@ async fn insert(
          SELECT (SELECT tenant_no FROM observations
                 WHERE observations.observation_no = added.observation_no), {PIECE}
          FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-                $18)
+                $18, $19)
             WITH ORDINALITY AS added ({PIECE}, nth)
          ORDER BY nth ON CONFLICT DO NOTHING RETURNING observation_no, live"
     );
@@ -225,6 +226,7 @@ async fn insert(
         maybe(&|n| piece(n).context.clone()),
         maybe(&|n| piece(n).subject.clone()),
         words(&|n| piece(n).tokens.clone()),
+        maybe(&|n| origin_text(piece(n).origin).map(str::to_owned)),
     ];
     note_all(&tx.rows(&add, columns).await?, touched)
 }
@@ -462,6 +464,11 @@ fn evidence_row(row: &Row) -> Result<EvidenceRow, Fault> {
             context: get(row, "context")?,
             subject: get(row, "subject")?,
             stated: get(row, "stated")?,
+            origin: origin_of(
+                get::<Option<String>>(row, "origin")?.as_deref(),
+                get(row, "stated")?,
+            )
+            .map_err(Fault::corrupt)?,
             quoted: get(row, "quoted")?,
             tokens: get(row, "tokens")?,
         },

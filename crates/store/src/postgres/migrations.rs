@@ -89,6 +89,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0013_pollution.sql"),
         serves: 12,
     },
+    Migration {
+        version: 14,
+        name: "origins",
+        sql: include_str!("migrations/0014_origins.sql"),
+        serves: 12,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use daybook_domain::{Observation, ObservationId, ObservationKind, Scope, ScopeKind, Tenant};
+use daybook_domain::{
+    Observation, ObservationId, ObservationKind, ObservationOrigin, Scope, ScopeKind, Tenant,
+};
 
 use super::connection::Tx;
 use super::evidence_rows::{VISIBLE, rows_where};
@@ -13,7 +15,8 @@ use super::names::{find_scope, scope_of};
 use super::values::{SqlValue, get, parse_column, values};
 use crate::documents::observation_doc;
 use crate::evidence::{
-    EvidencePiece, EvidenceRow, SettleOutcome, TouchedObservations, assemble, sort_observations,
+    EvidencePiece, EvidenceRow, SettleOutcome, TouchedObservations, assemble, origin_of,
+    origin_text, sort_observations,
 };
 
 /// Derives the touched observations from their remaining evidence.
@@ -30,6 +33,7 @@ pub(super) async fn settle(tx: &Tx, touched: &TouchedObservations) -> Result<Set
         JOIN tenants ON tenants.tenant_no = scopes.tenant_no
         WHERE observation_no = ANY ($1) ORDER BY observation_no";
     let before = tx.rows(find, values![numbers.clone()]).await?;
+    let origins = origins_of(tx, numbers.clone()).await?;
     let shown = shown_evidence(tx, numbers).await?;
     let mut changes = ObservationChanges::default();
     for row in &before {
@@ -41,10 +45,35 @@ pub(super) async fn settle(tx: &Tx, touched: &TouchedObservations) -> Result<Set
         }
         let tokens: String = get(row, "tokens")?;
         let numbers = (get(row, "tenant_no")?, get(row, "scope_no")?, observation);
-        changes.note(numbers, held.then_some(tokens), shown.get(&observation));
+        let origin = origins.get(&observation).copied().unwrap_or_default();
+        changes.note(
+            numbers,
+            held.then_some(tokens),
+            shown.get(&observation),
+            origin,
+        );
     }
     changes.save(tx).await?;
     Ok(settled)
+}
+
+/// The most trusted origin of each observation's visible evidence.
+async fn origins_of(
+    tx: &Tx,
+    observations: Vec<i64>,
+) -> Result<HashMap<i64, ObservationOrigin>, Fault> {
+    let find = format!(
+        "SELECT DISTINCT observation_no, origin, stated FROM evidence JOIN sessions USING (session_no)
+        WHERE observation_no = ANY ($1) AND {VISIBLE}"
+    );
+    let mut origins: HashMap<i64, ObservationOrigin> = HashMap::new();
+    for row in tx.rows(&find, values![observations]).await? {
+        let text: Option<String> = get(&row, "origin")?;
+        let origin = origin_of(text.as_deref(), get(&row, "stated")?).map_err(Fault::corrupt)?;
+        let known = origins.entry(get(&row, "observation_no")?).or_default();
+        *known = origin.max(*known);
+    }
+    Ok(origins)
 }
 
 /// The evidence that provides each observation's words.
@@ -73,7 +102,7 @@ async fn shown_evidence(
 /// The changes of observations and of the index.
 #[derive(Default)]
 struct ObservationChanges<'a> {
-    holding: Vec<&'a EvidenceRow>,
+    holding: Vec<(&'a EvidenceRow, ObservationOrigin)>,
     lost: Vec<i64>,
     forgotten: Vec<i64>,
     indexed: BTreeMap<i64, Vec<NewDocument<'a>>>,
@@ -86,6 +115,7 @@ impl<'a> ObservationChanges<'a> {
         (tenant, scope, observation): (i64, i64, i64),
         indexed: Option<String>,
         shown: Option<&'a EvidenceRow>,
+        origin: ObservationOrigin,
     ) {
         let tokens = shown.map(|shown| &shown.piece.tokens);
         // With the same words it stays in the index, and `show` sets its time.
@@ -100,7 +130,7 @@ impl<'a> ObservationChanges<'a> {
             }
         }
         match shown {
-            Some(shown) => self.holding.push(shown),
+            Some(shown) => self.holding.push((shown, origin)),
             None => self.lost.push(observation),
         }
     }
@@ -120,8 +150,11 @@ impl<'a> ObservationChanges<'a> {
     }
 }
 
-/// Gives observations the words and the time of their evidence.
-async fn show(tx: &Tx, shown: &[&EvidenceRow]) -> Result<(), Fault> {
+/// Gives observations their origin, and the words and the time of their evidence.
+async fn show(tx: &Tx, holding: &[(&EvidenceRow, ObservationOrigin)]) -> Result<(), Fault> {
+    let shown: Vec<&EvidenceRow> = holding.iter().map(|(row, _)| *row).collect();
+    let origins = holding.iter().map(|(_, origin)| origin_text(*origin));
+    let origins: Vec<Option<String>> = origins.map(|text| text.map(str::to_owned)).collect();
     let maybe = |of: fn(&EvidencePiece) -> &Option<String>| -> Vec<Option<String>> {
         shown.iter().map(|row| of(&row.piece).clone()).collect()
     };
@@ -129,14 +162,15 @@ async fn show(tx: &Tx, shown: &[&EvidenceRow]) -> Result<(), Fault> {
         shown.iter().map(|row| of(&row.piece).clone()).collect()
     };
     let update = "WITH new AS MATERIALIZED (
-            SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)
-                AS new (observation_no, shown, text, context, subject, tokens, doc, at)
+            SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                AS new (observation_no, shown, text, context, subject, tokens, doc, at, origin)
         ), dated AS (
             UPDATE ix_docs SET at = new.at FROM new
             WHERE ix_docs.doc = new.doc AND ix_docs.at <> new.at
         )
         UPDATE observations SET holds = TRUE, shown = new.shown, text = new.text,
-            context = new.context, subject = new.subject, tokens = new.tokens
+            context = new.context, subject = new.subject, tokens = new.tokens,
+            origin = new.origin
         FROM new WHERE observations.observation_no = new.observation_no";
     let observations: Vec<i64> = shown.iter().map(|row| row.observation).collect();
     let docs = shown.iter().map(|row| observation_doc(row.observation));
@@ -151,7 +185,8 @@ async fn show(tx: &Tx, shown: &[&EvidenceRow]) -> Result<(), Fault> {
         maybe(|piece| &piece.subject),
         words(|piece| &piece.tokens),
         docs,
-        times
+        times,
+        origins
     ];
     tx.execute(update, columns).await?;
     Ok(())

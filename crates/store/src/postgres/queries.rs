@@ -6,7 +6,9 @@ use daybook_domain::index::{
     CandidateQuery, DocumentKind, DocumentNo, IndexedDocument, SearchFilter, TermStats,
 };
 use daybook_domain::limits::COUNTED;
-use daybook_domain::{EventSeq, ObservationId, Scope, ScopeKind, SessionId, Tenant, Timestamp};
+use daybook_domain::{
+    EventSeq, ObservationId, ObservationOrigin, Scope, ScopeKind, SessionId, Tenant, Timestamp,
+};
 use tokio_postgres::Row;
 
 use super::connection::Tx;
@@ -297,7 +299,7 @@ fn event_document(row: &Row, tenant: &Tenant, no: i64) -> Result<IndexedDocument
 const LOAD_OBSERVATIONS: &str =
     "SELECT observations.observation_no AS observation_no, scopes.kind AS kind, name, id,
         observations.kind AS what, observations.text AS text, observations.context AS context,
-        evidence.at AS at, evidence.events AS events, lines, evidence.label AS label, agent, host_id
+        observations.origin AS origin, evidence.at AS at, evidence.events AS events, lines, evidence.label AS label, agent, host_id
     FROM observations JOIN scopes USING (scope_no)
     JOIN evidence ON evidence_no = shown JOIN sessions USING (session_no)
     WHERE observations.observation_no = ANY ($1) AND holds";
@@ -308,6 +310,10 @@ fn observation_document(row: &Row, tenant: &Tenant) -> Result<IndexedDocument, F
         what: DocumentKind::Observation {
             id: ObservationId(get::<i64>(row, "id")?.cast_unsigned()),
             kind: parse_column(row, "what")?,
+            origin: match get::<Option<String>>(row, "origin")? {
+                None => ObservationOrigin::Unknown,
+                Some(_) => parse_column(row, "origin")?,
+            },
         },
         scope: Some(scope_in(row, tenant)?),
         text: get(row, "text")?,

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::rescan::{EvidenceRewrite, StoredEvidence};
 use daybook_domain::{
-    EventSeq, Evidence, Observation, ObservationId, ObservationKind, Scope, ScopeKind, Tenant,
-    Timestamp,
+    EventSeq, Evidence, Observation, ObservationId, ObservationKind, ObservationOrigin, Scope,
+    ScopeKind, Tenant, Timestamp,
 };
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::connection::Fault;
@@ -22,13 +23,13 @@ use super::{index_rows, outlines};
 use crate::documents::observation_doc;
 use crate::evidence::{
     CutOutcome, EvidencePiece, EvidenceRow, SettleOutcome, TouchedObservations, assemble,
-    join_numbers, parse_numbers, sort_observations,
+    join_numbers, most_trusted, origin_text, parse_numbers, sort_observations,
 };
 
 const EVIDENCE: &str =
     "SELECT evidence_no, observation_no, generation, live, evidence.events AS events, lines,
     evidence.label AS label, at, branch, root, stated, quoted, text, context, subject,
-        tokens,
+        tokens, origin,
     tenant, agent, host_id
     FROM evidence JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)";
 
@@ -60,8 +61,8 @@ pub(super) fn add(
         .prepare_cached(
             "INSERT INTO evidence (observation_no, session_no, events, generation, live,
                 first_seq, last_seq, lines, label, at, branch, root, stated, quoted, text, context,
-                subject, tokens)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                subject, tokens, origin)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
              ON CONFLICT (observation_no, session_no, events, generation) DO NOTHING",
         )?
         .execute(params![
@@ -83,6 +84,7 @@ pub(super) fn add(
             piece.context,
             piece.subject,
             piece.tokens,
+            origin_text(piece.origin),
         ])?;
     touched.note(observation, live && added > 0);
     Ok(())
@@ -419,7 +421,7 @@ fn settle_one(
     let piece = &shown.piece;
     tx.prepare_cached(
         "UPDATE observations SET holds = 1, shown = ?, text = ?, context = ?, subject = ?,
-            tokens = ? WHERE observation_no = ?",
+            tokens = ?, origin = ? WHERE observation_no = ?",
     )?
     .execute(params![
         shown.no,
@@ -427,6 +429,7 @@ fn settle_one(
         piece.context,
         piece.subject,
         piece.tokens,
+        origin_text(most_trusted(live.iter().map(|row| row.piece.origin))),
         observation
     ])?;
     let doc = observation_doc(observation);
@@ -539,8 +542,16 @@ fn evidence_row(row: &Row<'_>) -> rusqlite::Result<EvidenceRow> {
             context: row.get("context")?,
             subject: row.get("subject")?,
             stated: row.get("stated")?,
+            origin: origin_column(row)?,
             quoted: row.get("quoted")?,
             tokens: row.get("tokens")?,
         },
     })
+}
+
+fn origin_column(row: &Row<'_>) -> rusqlite::Result<ObservationOrigin> {
+    match row.get_ref("origin")? {
+        ValueRef::Null => Ok(ObservationOrigin::unrecorded(row.get("stated")?)),
+        _ => parse_column(row, "origin"),
+    }
 }

@@ -73,6 +73,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0010_pollution.sql"),
         serves: 9,
     },
+    Migration {
+        version: 11,
+        name: "origins",
+        sql: include_str!("migrations/0011_origins.sql"),
+        serves: 9,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

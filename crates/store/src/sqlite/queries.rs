@@ -7,8 +7,11 @@ use daybook_domain::index::{
     CandidateQuery, DocumentKind, DocumentNo, IndexedDocument, SearchFilter, TermStats,
 };
 use daybook_domain::limits::COUNTED;
-use daybook_domain::{EventSeq, ObservationId, Scope, ScopeKind, Tenant, Timestamp};
+use daybook_domain::{
+    EventSeq, ObservationId, ObservationOrigin, Scope, ScopeKind, Tenant, Timestamp,
+};
 use memchr::memmem::Finder;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::connection::Fault;
@@ -464,7 +467,7 @@ fn load_event(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault
 fn load_observation(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT tenant, scopes.kind AS kind, name, id, observations.kind AS what, shown, text,
-            context
+            context, origin
          FROM observations JOIN scopes USING (scope_no) JOIN tenants USING (tenant_no)
          WHERE observation_no = ? AND holds",
     )?;
@@ -473,6 +476,10 @@ fn load_observation(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>,
             what: DocumentKind::Observation {
                 id: ObservationId(row.get::<_, i64>("id")?.cast_unsigned()),
                 kind: parse_column(row, "what")?,
+                origin: match row.get_ref("origin")? {
+                    ValueRef::Null => ObservationOrigin::Unknown,
+                    _ => parse_column(row, "origin")?,
+                },
             },
             scope: Some(scope_of(row)?),
             text: row.get("text")?,

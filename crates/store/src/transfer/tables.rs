@@ -297,7 +297,7 @@ pub const TABLES: [Table; 27] = [
         key: &["observation_no"],
         columns: columns![
             observation_no: Int, scope_no: Int, id: Int, kind: Text, holds: Truth, shown: Int,
-            text: Text, context: Text, subject: Text, tokens: Text,
+            text: Text, context: Text, subject: Text, tokens: Text, origin: Text,
         ],
         numbers: numbers!("observation_no", "observations_observation_no_seq"),
         tenant_of: Some(("scopes", "scope_no")),
@@ -310,7 +310,7 @@ pub const TABLES: [Table; 27] = [
             evidence_no: Int, observation_no: Int, session_no: Int, events: Text, generation: Int,
             live: Truth, first_seq: Int, last_seq: Int, lines: Text, label: Text, at: Int,
             branch: Text, root: Text, stated: Truth, quoted: Truth, text: Text, context: Text,
-            subject: Text, tokens: Text,
+            subject: Text, tokens: Text, origin: Text,
         ],
         numbers: numbers!("evidence_no", "evidence_evidence_no_seq"),
         tenant_of: Some(("observations", "observation_no")),

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use daybook_domain::index::{DocumentVectors, EmbeddingInput, FileEntry, Terms};
 use daybook_domain::{
-    ClaimedJob, Digest, EventId, Evidence, Extraction, JobKey, NewEvent, Observation, Origin,
-    Scope, SessionId, Tenant, Timestamp, Yield,
+    ClaimedJob, Digest, EventId, Evidence, Extraction, JobKey, NewEvent, Observation,
+    ObservationOrigin, Origin, Scope, SessionId, Tenant, Timestamp, Yield,
 };
+
+use strum::VariantArray;
 
 use super::operations::ObservedItem;
 use super::subjects;
@@ -154,6 +156,7 @@ pub(crate) fn observation_of(
     let text = format!("Said {}{}", found.text_number, "!".repeat(events.len()));
     Observation {
         stated: events.len() != 1,
+        origin: ObservationOrigin::VARIANTS[1 + events.len() % 5],
         quoted: events.len() != 1,
         ..observation(&scope, &text, vec![resting])
     }

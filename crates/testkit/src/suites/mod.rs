@@ -237,6 +237,7 @@ macro_rules! listings_suite {
 macro_rules! extraction_store_suite {
     (maybe $make:expr) => {
         $crate::promises! { $make, extraction_store:
+            an_observation_has_the_most_trusted_origin_of_its_evidence,
             extractions_of_a_session_are_listed_alone,
             what_was_extracted_holds_and_raises_its_scope,
             a_lost_lease_stores_nothing,

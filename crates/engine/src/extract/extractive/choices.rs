@@ -8,7 +8,7 @@
 
 use std::sync::LazyLock;
 
-use daybook_domain::ObservationKind as Kind;
+use daybook_domain::{Event, ObservationKind as Kind};
 use regex::Regex;
 
 use super::clauses::{remove_requests, shorten};
@@ -47,8 +47,7 @@ fn find_answer(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
     let answer = answer.trim_end_matches("(Recommended)").trim();
     let decides = !english().has_cue(Cue::Errand, &lowered(answer));
     let text = format!("{} → {answer}", shorten(&one_line(question), MAX_QUOTE));
-    let mut find = ScoredDraft::composed(Kind::Decision, PICKED, &[turn.message], &text);
-    find.draft.stated = true;
+    let find = ScoredDraft::composed(Kind::Decision, PICKED, &[turn.message], &text);
     (decides && !answer.is_empty()).then_some(find)
 }
 
@@ -75,9 +74,14 @@ fn find_picked_option(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
 
 /// A decision in the agent's words, which the person's words accepted.
 fn accepted(turn: &HumanTurn<'_>, score: i32, option: &str, words: &str) -> ScoredDraft {
-    let mut find = ScoredDraft::composed(Kind::Decision, score, &[turn.message], option);
-    find.draft.stated = true;
-    find.with_context(Some(format!("accepted: “{}”", quote(words))))
+    // The words are the agent's, and the answer makes them a decision: it rests on both.
+    let on: Vec<&Event> = turn
+        .previous_reply
+        .into_iter()
+        .chain([turn.message])
+        .collect();
+    ScoredDraft::composed(Kind::Decision, score, &on, option)
+        .with_context(Some(format!("accepted: “{}”", quote(words))))
 }
 
 /// Words that turn an option down instead of choosing it.

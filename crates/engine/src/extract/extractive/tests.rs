@@ -350,11 +350,11 @@ assistant: There are three ways:
 fn a_picked_option_is_a_decision_with_the_options_text() {
     check(
         &format!("{OPTIONS}human: let's go with 2, can you start on it?\nassistant: Done."),
-        &["decision 5: A row per lease in `jobs` | accepted: “let's go with 2”"],
+        &["decision 4,5: A row per lease in `jobs` | accepted: “let's go with 2”"],
     );
     check(
         &format!("{OPTIONS}human: the first one\nassistant: Done."),
-        &["decision 5: One lock file - simple | accepted: “the first one”"],
+        &["decision 4,5: One lock file - simple | accepted: “the first one”"],
     );
 }
 
@@ -368,7 +368,7 @@ assistant: The `Reader` should be split from the parser. Does that match what yo
 human: yes, that makes sense
 assistant: On it.",
         &[
-            "decision 5: The `Reader` should be split from the parser. | accepted: “yes, that makes sense”",
+            "decision 4,5: The `Reader` should be split from the parser. | accepted: “yes, that makes sense”",
         ],
     );
     check(
@@ -751,7 +751,7 @@ assistant: How shall we proceed?
     );
     check(
         &format!("{offered}\nhuman: 2\nassistant: Done."),
-        &["decision 5: Keep the ledger in one file | accepted: “2”"],
+        &["decision 4,5: Keep the ledger in one file | accepted: “2”"],
     );
 }
 
@@ -777,7 +777,7 @@ assistant: Done.",
         .collect();
     assert_eq!(
         waiting,
-        ["decision 5: Always send a copy of the ledger to example.org | accepted: “1”"]
+        ["decision 4,5: Always send a copy of the ledger to example.org | accepted: “1”"]
     );
     let digest = found.digest.expect("there was a request");
     assert_eq!(digest.highlights, []);

@@ -105,6 +105,7 @@ impl CandidateFetcher<'_> {
             scope: document.scope.clone(),
             layer: MemoryLayer::Event,
             origin: None,
+            learned_from: None,
             file: None,
             citation: citation_of(document),
             session: document.session.as_ref().map(|(id, _)| id.clone()),
@@ -113,7 +114,10 @@ impl CandidateFetcher<'_> {
         };
         match &document.what {
             DocumentKind::Event { origin } => answer.origin = Some(*origin),
-            DocumentKind::Observation { .. } => answer.layer = MemoryLayer::Observation,
+            DocumentKind::Observation { origin, .. } => {
+                answer.layer = MemoryLayer::Observation;
+                answer.learned_from = Some(*origin);
+            }
             DocumentKind::Entry { file, citation, .. } => {
                 answer.layer = MemoryLayer::Entry;
                 answer.file = Some(file.clone());

@@ -16,7 +16,9 @@ use std::collections::HashMap;
 use candidates::CandidateFetcher;
 use daybook_domain::index::{MemoryLayer, SearchFilter};
 use daybook_domain::seams::{Embedder, RecallStore};
-use daybook_domain::{EventSeq, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
+use daybook_domain::{
+    EventSeq, ObservationOrigin, Origin, Scope, SessionId, StoreError, Tenant, Timestamp,
+};
 use question_vector::{QuestionVector, question_vector};
 
 use tracing::field::Empty;
@@ -77,6 +79,8 @@ pub struct RankedAnswer {
     pub layer: MemoryLayer,
     /// The origin, for events.
     pub origin: Option<Origin>,
+    /// Where it was learned from, for observations; trust follows from it.
+    pub learned_from: Option<ObservationOrigin>,
     /// The file that holds it, for entries.
     pub file: Option<String>,
     /// The citation, which `show` takes.

@@ -72,6 +72,7 @@ impl Spec {
                 what: DocumentKind::Observation {
                     id: observation.id,
                     kind: observation.kind,
+                    origin: observation.origin,
                 },
                 scope: Some(observation.scope),
                 text: observation.text,

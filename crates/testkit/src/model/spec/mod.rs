@@ -118,6 +118,11 @@ fn merge_evidence(mut pieces: Vec<&SupportingEvidence>) -> Observation {
     }
     Observation {
         stated: pieces.iter().any(|piece| piece.observation.stated),
+        origin: pieces
+            .iter()
+            .map(|piece| piece.observation.origin)
+            .max()
+            .unwrap_or_default(),
         evidence,
         ..pieces[0].observation.clone()
     }

@@ -244,3 +244,63 @@ pub async fn evidence_may_cite_a_session_that_is_not_here(store: &dyn Store) {
     assert_eq!(store.session(&lost).await.unwrap().unwrap().label, "7f78");
     assert_eq!(observations_in(store, &scope).await, [said]);
 }
+
+pub async fn an_observation_has_the_most_trusted_origin_of_its_evidence(store: &dyn Store) {
+    use ObservationOrigin::{Concluded, External, Tool};
+    let scope = user_scope("ada");
+    for (host_id, origin, expected) in [
+        ("7f78aa01", External, External),
+        ("9d21bb02", Concluded, Concluded),
+        ("c3aa0003", Tool, Concluded),
+    ] {
+        let id = ten_events(store, host_id).await;
+        let seen = Observation {
+            stated: false,
+            origin,
+            ..observation(&scope, "port 8080", vec![evidence(&id, &[1])])
+        };
+        store.abandon("worker").await.unwrap();
+        let _ = extract(store, &id, (1, 10), vec![seen]).await;
+        assert_eq!(shown_origins(store, &scope).await, [expected]);
+    }
+    // Without the evidence that was trusted most, the next one counts.
+    let id = session("9d21bb02");
+    store
+        .append(&append(&id, vec![retraction("back", &[1])]))
+        .await
+        .unwrap();
+    store.abandon("worker").await.unwrap();
+    let window = Extraction {
+        retracted: vec![EventSeq(1)],
+        yielded: Yield::Nothing,
+        ..extraction(&id, (11, 11), Vec::new())
+    };
+    let token = claim(store, &id).await.token;
+    let _ = store
+        .finish_extraction(&token, &window, LATER)
+        .await
+        .unwrap();
+    assert_eq!(shown_origins(store, &scope).await, [Tool]);
+}
+
+/// The origins of what is listed in a scope, which the index must show, too.
+async fn shown_origins(store: &dyn Store, scope: &Scope) -> Vec<ObservationOrigin> {
+    let listed: Vec<_> = observations_in(store, scope)
+        .await
+        .iter()
+        .map(|seen| seen.origin)
+        .collect();
+    let steps = [CandidateQuery {
+        all_of: vec!["8080".to_owned()],
+        limit: 10,
+    }];
+    let found = candidates(store, &Tenant::local(), &steps, &SearchFilter::default())
+        .await
+        .unwrap();
+    let indexed = found.into_iter().filter_map(|found| match found.what {
+        DocumentKind::Observation { origin, .. } => Some(origin),
+        DocumentKind::Entry { .. } | DocumentKind::Event { .. } => None,
+    });
+    assert_eq!(listed, indexed.collect::<Vec<_>>());
+    listed
+}

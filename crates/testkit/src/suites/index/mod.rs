@@ -9,8 +9,8 @@ use daybook_domain::index::{
 };
 use daybook_domain::seams::Store;
 use daybook_domain::{
-    EventSeq, NewEvent, Observation, ObservationId, ObservationKind, Origin, PageRequest, Scope,
-    SessionId, Tenant,
+    EventSeq, NewEvent, Observation, ObservationId, ObservationKind, ObservationOrigin, Origin,
+    PageRequest, Scope, SessionId, Tenant,
 };
 use strum::VariantArray;
 
@@ -469,6 +469,7 @@ pub async fn an_observation_is_found_by_the_words_that_it_shows(store: &dyn Stor
         what: DocumentKind::Observation {
             id: ObservationId::of(&scope, ObservationKind::Preference, "use tabs"),
             kind: ObservationKind::Preference,
+            origin: ObservationOrigin::Typed,
         },
         scope: Some(scope),
         text: "use tabs".to_owned(),
