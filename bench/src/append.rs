@@ -10,6 +10,7 @@ use daybook_domain::{
     EventId, NewEvent, Origin, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
 };
 use daybook_store::sqlite::{Durability, SqliteOptions, SqliteStore};
+use daybook_text::redact::Redactor;
 
 use crate::process::Timing;
 use crate::transcripts::SeededNumbers;
@@ -129,6 +130,7 @@ pub(crate) fn append_of(
         patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
+        rules: Redactor::standard().revision(),
         now: Timestamp(1_772_000_000_000),
     }
 }

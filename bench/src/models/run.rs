@@ -133,6 +133,7 @@ pub(super) fn ask(taken: &ImportedTranscripts, wire: Wire, dialect: Dialect) -> 
         zone: TimeZone::UTC,
         tenant: Tenant::local(),
         switches: Switches::default(),
+        redactor: Redactor::standard(),
         // One after another, so that time and requests are counted per window.
         limits: WorkLimits {
             parallel: 1,

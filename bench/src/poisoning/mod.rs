@@ -252,6 +252,7 @@ pub(crate) fn worker(
         zone: TimeZone::UTC,
         tenant: Tenant::local(),
         switches: Switches::default(),
+        redactor: Redactor::standard(),
         limits: WorkLimits::default(),
     }
 }

@@ -7,6 +7,7 @@ use daybook_domain::{
     EventId, NewEvent, Origin, SessionId, SessionKind, SessionMeta, Tenant, Timestamp,
 };
 use daybook_text::indexed_tokens;
+use daybook_text::redact::Redactor;
 
 use crate::transcripts::SeededNumbers;
 
@@ -162,6 +163,7 @@ pub(crate) fn append_of(session: usize, from: usize, notes: &[String]) -> Append
         patience: DueLimits::default(),
         urgent: None,
         switches: Switches::default(),
+        rules: Redactor::standard().revision(),
         now: at,
     }
 }

@@ -193,8 +193,9 @@ pub(crate) fn killed(command: &mut Command, at: Duration) -> bool {
     running
 }
 
-/// Files that stay beside the marks of workers: what hooks read, and what is locked and never held.
-const LASTING: [&str; 3] = ["places.json", "sweep", "updating"];
+/// Files that stay beside the marks of workers: what hooks read, the rules by which all folders were redacted, and what
+/// is locked and never held.
+const LASTING: [&str; 4] = ["places.json", "redacted", "sweep", "updating"];
 
 pub(crate) fn assert_no_litter(root: &Path) {
     let left: Vec<_> = std::fs::read_dir(root.join("run"))

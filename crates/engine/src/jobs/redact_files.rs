@@ -20,6 +20,8 @@ use crate::files::reindex::reindex;
 use crate::files::{FilesConfig, FilesError, Folder, LockOutcome};
 use crate::stop::Stop;
 
+/// Folder of what processes of this machine share; not part of a backup.
+const RUN: &str = "run";
 /// Name of the file with the rules by which all folders were redacted.
 const DONE: &str = "redacted";
 /// Longest such file, in bytes.
@@ -38,7 +40,7 @@ pub(super) async fn redact_folders(
         return Ok(());
     }
     for tenant in tenants {
-        let done = run_folder(&worker.root, tenant).join(DONE);
+        let done = run_folder(&worker.root, tenant).join(RUN).join(DONE);
         let rules = worker.redactor.revision();
         if is_done(&done, rules) {
             continue;
