@@ -91,7 +91,9 @@ fn nothing_is_stored_while_a_rule_cannot_be_used_and_nothing_is_lost() {
     );
     fs::write(&rules, DOOR_CODE).unwrap();
     place.stdout(&["remember", "the gate has the code DC-481516"]);
-    assert_eq!(markers(&place, "gate code").len(), 1);
+    // It is found as a note, and in a file once that is written.
+    let found = markers(&place, "gate code");
+    assert!(!found.is_empty() && found.iter().all(|marker| *marker == found[0]));
 }
 
 #[test]

@@ -9,10 +9,10 @@ use std::sync::LazyLock;
 use daybook_domain::Outcome;
 use regex::Regex;
 
+use super::entries::{observation_entry, time_and_branch_suffix};
 use super::merge::MergedObservation;
 use super::phrase::{cite, commits, day, quoted, shorten};
 use super::rank::top_ranked;
-use super::sections::{observation_entry, time_and_branch_suffix};
 use super::session_account::SessionAccount;
 use super::{LEFT_OFF_ENTRIES, MemoryEntry, MemoryInput, MemorySection};
 

@@ -9,6 +9,7 @@
 mod branches;
 mod dated_pages;
 mod done;
+mod entries;
 mod left_off;
 mod merge;
 mod phrase;

@@ -34,7 +34,7 @@ pub(super) fn top_ranked(
             ),
             is_question(&merged.text),
             merged.kind == ObservationKind::Correction && !is_standing(&merged.text),
-            Reverse(merged.times().min(5)),
+            Reverse(times_stated(merged)),
             Reverse(merged.last_at()),
             Reverse(merged.usage.times_shown()),
             merged.text.clone(),
@@ -55,6 +55,19 @@ pub(super) fn top_ranked(
         .take(most)
         .cloned()
         .collect()
+}
+
+/// How often a person stated it, at most five. What a choice or a fix rests on is several events of one moment.
+fn times_stated(merged: &MergedObservation) -> usize {
+    match merged.kind {
+        ObservationKind::Decision | ObservationKind::Fix => 1,
+        ObservationKind::Correction
+        | ObservationKind::Preference
+        | ObservationKind::Fact
+        | ObservationKind::Value
+        | ObservationKind::OpenEnd
+        | ObservationKind::Note => merged.times().min(5),
+    }
 }
 
 /// Words of a rule, in the languages of the extraction without a model.

@@ -6,12 +6,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::ObservationKind;
-use daybook_text::fence::without_citations;
 
 use super::done::done_section;
+use super::entries::{context_suffix, observation_entry, time_and_branch_suffix};
 use super::left_off::{LEFT_OFF, left_off_section};
 use super::merge::MergedObservation;
-use super::phrase::{citations, count, day, span};
+use super::phrase::{citations, count, span};
 use super::rank::top_ranked;
 use super::session_account::SessionAccount;
 use super::{MemoryEntry, MemoryInput, MemoryPage, MemorySection, SECTION_ENTRIES, SUMMARY_RULES};
@@ -192,35 +192,6 @@ fn value_entry(subject: &str, mut values: Vec<&MergedObservation>) -> MemoryEntr
             .iter()
             .flat_map(|value| value.observations.clone())
             .collect(),
-    }
-}
-
-fn context_suffix(merged: &MergedObservation) -> String {
-    merged
-        .context
-        .as_ref()
-        .map(|context| format!(" ({context})"))
-        .unwrap_or_default()
-}
-
-pub(super) fn time_and_branch_suffix(input: &MemoryInput, merged: &MergedObservation) -> String {
-    let day = day(merged.last_at(), &input.zone);
-    match merged.branches().as_slice() {
-        [] => format!(" · {day}"),
-        [branch] => format!(" · {}, {day}", without_citations(branch)),
-        branches => format!(" · {} branches, {day}", branches.len()),
-    }
-}
-
-pub(super) fn observation_entry(merged: &MergedObservation, line: String) -> MemoryEntry {
-    MemoryEntry {
-        key: merged
-            .observations
-            .first()
-            .map(ToString::to_string)
-            .unwrap_or_default(),
-        lines: vec![format!("{line} {}", citations(&merged.evidence))],
-        observations: merged.observations.clone(),
     }
 }
 

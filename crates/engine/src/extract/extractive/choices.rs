@@ -12,6 +12,7 @@ use daybook_domain::{Event, ObservationKind as Kind};
 use regex::Regex;
 
 use super::clauses::{remove_requests, shorten};
+use super::host_question::question_and_answer;
 use super::lexicon::{Cue, english};
 use super::outside::is_from_outside;
 use super::prose::prefix_of;
@@ -49,12 +50,6 @@ fn find_answer(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
     let text = format!("{} → {answer}", shorten(&one_line(question), MAX_QUOTE));
     let find = ScoredDraft::composed(Kind::Decision, PICKED, &[turn.message], &text);
     (decides && !answer.is_empty()).then_some(find)
-}
-
-/// The parts of a message that holds a question of the agent and the person's answer, and nothing else.
-pub(super) fn question_and_answer(message: &str) -> Option<(&str, &str)> {
-    let (question, answer) = message.trim().strip_prefix("Q: ")?.split_once("\nA: ")?;
-    (!answer.contains("\nQ: ")).then_some((question, answer))
 }
 
 fn find_picked_option(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {

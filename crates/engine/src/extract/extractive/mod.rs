@@ -20,6 +20,7 @@ mod context;
 mod digest;
 mod done;
 mod fixes;
+mod host_question;
 mod insistence;
 mod lexicon;
 mod open_ends;

@@ -9,7 +9,7 @@ use daybook_domain::{Event, EventSeq, Origin, ToolStatus};
 use daybook_text::pasted::split;
 
 use super::actions::{ActionKind, AgentAction, actions_of};
-use super::choices::question_and_answer;
+use super::host_question::question_and_answer;
 use super::lexicon::{Cue, Lexicon, english, lexicon_of};
 use super::sentences::{Sentence, agent_sentences, lowered, sentences};
 use super::words::content_words;
