@@ -6,6 +6,7 @@ use daybook_domain::extraction::CitedText;
 use daybook_domain::{EventId, EventSeq, ObservationKind, SessionId};
 use daybook_text::fence::{one_line, without_citations};
 
+use super::by_session::ObservationsBySession;
 use super::merge::MergedObservation;
 use super::phrase::{citations, cite, cite_statement, commits, date, hour, quoted, shorten};
 use super::session_account::SessionAccount;
@@ -28,11 +29,11 @@ const SLUG: usize = 48;
 pub(super) fn daily_pages(
     input: &MemoryInput,
     accounts: &[SessionAccount],
-    observations: &[MergedObservation],
+    observations: &ObservationsBySession<'_>,
 ) -> BTreeMap<String, MemoryPage> {
     let mut days: BTreeMap<String, Vec<MemoryEntry>> = BTreeMap::new();
     for account in accounts {
-        let entry = diary_entry(input, account, observations);
+        let entry = diary_entry(input, account, observations.of(&account.session));
         days.entry(date(account.from_at, &input.zone))
             .or_default()
             .push(entry);
@@ -50,7 +51,7 @@ pub(super) fn daily_pages(
 fn diary_entry(
     input: &MemoryInput,
     account: &SessionAccount,
-    observations: &[MergedObservation],
+    observations: &[&MergedObservation],
 ) -> MemoryEntry {
     let hours = format!(
         "{}–{}",
@@ -100,7 +101,7 @@ fn committed_line(account: &SessionAccount, subject: &CitedText) -> String {
 /// The highlights that no observation of the session says better.
 fn untaught_highlights<'a>(
     account: &'a SessionAccount,
-    observations: &[MergedObservation],
+    observations: &[&MergedObservation],
 ) -> Vec<&'a CitedText> {
     let taught: BTreeSet<EventSeq> = observations
         .iter()
@@ -113,12 +114,9 @@ fn untaught_highlights<'a>(
 }
 
 /// A line for each observation with evidence in the session, in the order of the evidence.
-fn learned_lines(account: &SessionAccount, observations: &[MergedObservation]) -> Vec<String> {
-    let taught =
-        |merged: &&MergedObservation| merged.evidence.iter().any(|e| e.session == account.session);
+fn learned_lines(account: &SessionAccount, observations: &[&MergedObservation]) -> Vec<String> {
     let mut lines: Vec<(u32, String)> = observations
         .iter()
-        .filter(taught)
         .filter_map(|merged| {
             let here: Vec<u32> = merged
                 .evidence
@@ -167,7 +165,7 @@ fn verb(kind: ObservationKind) -> &'static str {
 pub(super) fn session_pages(
     input: &MemoryInput,
     accounts: &[SessionAccount],
-    observations: &[MergedObservation],
+    observations: &ObservationsBySession<'_>,
 ) -> BTreeMap<String, MemoryPage> {
     let mut pages = BTreeMap::new();
     for account in accounts {
@@ -178,7 +176,10 @@ pub(super) fn session_pages(
             let print = EventId::of(&[agent.as_bytes(), host_id.as_bytes()]).0;
             name = format!("{name}~{print:032x}");
         }
-        pages.insert(name, session_page(input, account, observations));
+        pages.insert(
+            name,
+            session_page(input, account, observations.of(&account.session)),
+        );
     }
     pages
 }
@@ -217,7 +218,7 @@ fn slug(text: &str) -> String {
 fn session_page(
     input: &MemoryInput,
     account: &SessionAccount,
-    observations: &[MergedObservation],
+    observations: &[&MergedObservation],
 ) -> MemoryPage {
     let mut facts = Vec::new();
     let mut fact = |key: &str, line: String| {

@@ -84,6 +84,12 @@ impl MergedObservation {
             .unwrap_or(Timestamp::ZERO)
     }
 
+    /// Whether it has evidence from work on `branch`.
+    pub(super) fn is_on(&self, branch: &str) -> bool {
+        let mut branches = self.evidence.iter().map(|e| e.branch.as_deref());
+        branches.any(|it| it == Some(branch))
+    }
+
     /// The branches in the evidence, without repeats.
     pub(super) fn branches(&self) -> Vec<&str> {
         let named: BTreeSet<&str> = self

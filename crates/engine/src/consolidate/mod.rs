@@ -7,6 +7,7 @@
 //! Not here: files, markers, a person's edits (`files`).
 
 mod branches;
+mod by_session;
 mod dated_pages;
 mod done;
 mod entries;
@@ -23,6 +24,8 @@ use std::collections::BTreeMap;
 use daybook_domain::{ExtractionRecord, Observation, ObservationId, Scope, Use};
 use daybook_text::fence::{is_hidden, is_line_break, visible, without_citations};
 use jiff::tz::TimeZone;
+
+use by_session::ObservationsBySession;
 
 pub use branches::DECIDED;
 pub use session_account::SessionAccount;
@@ -113,12 +116,13 @@ pub fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Observati
 pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
     let accounts = session_account::accounts(&input.extractions);
     let merged = merge::merge_observations(&input.observations, &input.uses);
+    let by_session = ObservationsBySession::new(&merged);
     let curated = sections::curated_page(input, &accounts, &merged);
     let mut memory = ScopeMemory {
         summary: sections::summary_page(input, &curated, &accounts),
         branches: branches::branches_page(input, &accounts, &merged),
-        daily: dated_pages::daily_pages(input, &accounts, &merged),
-        sessions: dated_pages::session_pages(input, &accounts, &merged),
+        daily: dated_pages::daily_pages(input, &accounts, &by_session),
+        sessions: dated_pages::session_pages(input, &accounts, &by_session),
         notes: dated_pages::note_pages(input, &merged),
         curated,
     };

@@ -152,7 +152,8 @@ pub trait WorkProgress: Send + Sync {
 }
 
 /// Assigns folders to projects, then processes all due jobs: sessions that other rules redacted, then sessions to
-/// extract, then the files of the scopes that they concern. Results of the fallback extractor are redone once its cap has room.
+/// extract, then the files of the scopes that they concern. Results of the fallback extractor are redone once its cap
+/// has room.
 ///
 /// Ends when nothing is due or `stop` is requested.
 ///

@@ -3,15 +3,19 @@
 //! An option that a person accepts is the agent's, unless a tool's output holds the same words. Then an outsider may
 //! have written it, and it waits in quarantine for a person who reads it.
 //!
+//! A sub-agent's report is the agent's own work, and not from outside.
+//!
 //! Not here: which words were accepted (`choices`).
 
-use daybook_domain::Origin;
+use daybook_domain::{Event, Origin};
 
 use super::prose::prefix_of;
 use super::turns::WindowConversation;
 
 /// Words in a row that both texts hold. Fewer are shared by chance: names of code, of files, of commands.
 const RUN: usize = 6;
+/// Tools that run a sub-agent, as hosts call them.
+const SUB_AGENTS: [&str; 4] = ["Task", "Agent", "spawn_agent", "delegate_task"];
 /// Most bytes of one output that are compared.
 const OUTPUT: usize = 256 * 1024;
 
@@ -25,11 +29,19 @@ pub(super) fn is_from_outside(talk: &WindowConversation<'_>, at: usize, text: &s
         .collect();
     talk.events[talk.look_back_start(at)..at]
         .iter()
-        .filter(|event| event.origin == Origin::ToolResult)
+        .filter(|event| event.origin == Origin::ToolResult && !is_report(event))
         .any(|event| {
             let output = format!(" {} ", plain_words(prefix_of(&event.text, OUTPUT)));
             runs.iter().any(|run| output.contains(run))
         })
+}
+
+/// Whether a sub-agent answered.
+fn is_report(event: &Event) -> bool {
+    let tool = event.tool.as_deref().unwrap_or_default();
+    SUB_AGENTS
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(tool))
 }
 
 /// The words of a text in lower case, one blank apart.

@@ -784,6 +784,21 @@ assistant: Done.",
 }
 
 #[test]
+fn a_sub_agents_report_is_the_agents_own() {
+    check(
+        "human: which ledger do others use?
+call Task: look it up
+ok: The ledger should stay in one file of its own.
+assistant: The ledger should stay in one file of its own. Does that match `LEDGER`?
+human: yes, that makes sense
+assistant: Done.",
+        &[
+            "decision 4,5: The ledger should stay in one file of its own. | accepted: “yes, that makes sense”",
+        ],
+    );
+}
+
+#[test]
 fn words_that_point_into_the_conversation_teach_nothing_alone() {
     for words in [
         "I think we should error out in this situation.",

@@ -1,0 +1,27 @@
+//! Merged observations by the sessions of their evidence, so that a page of one session reads its own alone.
+
+use std::collections::HashMap;
+
+use daybook_domain::SessionId;
+
+use super::merge::MergedObservation;
+
+/// The observations with evidence in each session, in their order.
+pub(super) struct ObservationsBySession<'a>(HashMap<&'a SessionId, Vec<&'a MergedObservation>>);
+
+impl<'a> ObservationsBySession<'a> {
+    pub(super) fn new(observations: &'a [MergedObservation]) -> Self {
+        let mut by_session: HashMap<&SessionId, Vec<&MergedObservation>> = HashMap::new();
+        for merged in observations {
+            for session in merged.sessions_of_evidence() {
+                by_session.entry(session).or_default().push(merged);
+            }
+        }
+        Self(by_session)
+    }
+
+    /// The observations with evidence in `session`.
+    pub(super) fn of(&self, session: &SessionId) -> &[&'a MergedObservation] {
+        self.0.get(session).map_or(&[], Vec::as_slice)
+    }
+}
