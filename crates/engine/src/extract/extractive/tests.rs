@@ -788,12 +788,12 @@ fn a_sub_agents_report_is_the_agents_own() {
     check(
         "human: which ledger do others use?
 call Task: look it up
-ok: The ledger should stay in one file of its own.
-assistant: The ledger should stay in one file of its own. Does that match `LEDGER`?
+ok: The Ledger should stay in one file of its own.
+assistant: The `Ledger` should stay in one file of its own. Does that match what you think?
 human: yes, that makes sense
 assistant: Done.",
         &[
-            "decision 4,5: The ledger should stay in one file of its own. | accepted: “yes, that makes sense”",
+            "decision 4,5: The `Ledger` should stay in one file of its own. | accepted: “yes, that makes sense”",
         ],
     );
 }
