@@ -9,6 +9,7 @@
 
 use daybook_domain::{Event, Origin};
 
+use super::actions::AgentAction;
 use super::prose::prefix_of;
 use super::turns::WindowConversation;
 
@@ -29,19 +30,25 @@ pub(super) fn is_from_outside(talk: &WindowConversation<'_>, at: usize, text: &s
         .collect();
     talk.events[talk.look_back_start(at)..at]
         .iter()
-        .filter(|event| event.origin == Origin::ToolResult && !is_report(event))
+        .filter(|event| event.origin == Origin::ToolResult && !is_report(talk, event))
         .any(|event| {
             let output = format!(" {} ", plain_words(prefix_of(&event.text, OUTPUT)));
             runs.iter().any(|run| output.contains(run))
         })
 }
 
-/// Whether a sub-agent answered.
-fn is_report(event: &Event) -> bool {
-    let tool = event.tool.as_deref().unwrap_or_default();
+/// Whether a sub-agent answered. Not every host repeats the tool's name with its result.
+fn is_report(talk: &WindowConversation<'_>, event: &Event) -> bool {
+    let is_result = |action: &&AgentAction<'_>| {
+        let result = action.result.map(|result| result.seq);
+        result == Some(event.seq)
+    };
+    let call = talk.actions.iter().find(is_result);
+    let tool = event.tool.as_deref();
+    let tool = tool.or_else(|| call?.call.tool.as_deref());
     SUB_AGENTS
         .iter()
-        .any(|name| name.eq_ignore_ascii_case(tool))
+        .any(|name| tool.is_some_and(|tool| name.eq_ignore_ascii_case(tool)))
 }
 
 /// The words of a text in lower case, one blank apart.
