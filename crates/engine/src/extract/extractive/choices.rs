@@ -184,11 +184,8 @@ fn picked_label(text: &str, low: &str) -> Option<String> {
             format!("the {word} approach"),
             format!("{word} option"),
         ];
-        let whole = [
-            format!("the {word}"),
-            (*word).to_owned(),
-            format!("the {word} please"),
-        ];
+        // "first." also begins what is to be done first.
+        let whole = [format!("the {word}"), format!("the {word} please")];
         let bare = low.trim_end_matches(['.', '!']);
         (picks.iter().any(|p| low.contains(p)) || whole.iter().any(|w| bare == w))
             .then(|| (*label).to_owned())
@@ -255,6 +252,12 @@ mod tests {
         check(LIST, "option 1 please", Some("Keep it - as is"));
         check(LIST, "the third one", Some("Wait"));
         check(LIST, "2", Some("Split the crate"));
+    }
+
+    #[test]
+    fn what_comes_first_picks_nothing() {
+        check(LIST, "first.", None);
+        check(LIST, "the first", Some("Keep it - as is"));
     }
 
     #[test]
