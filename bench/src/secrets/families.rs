@@ -52,7 +52,7 @@ pub(super) const FAMILIES: &[Family] = &[
     ("digitalocean", "dop_v1_{h64}"),
     ("heroku", "HRKU-AA{b58}"),
     ("telegram", "{d10}:AA{b33}"),
-    ("discord-bot", "M{w23}.{b6}.{b38}"),
+    ("discord-bot", "{s18}.{b6}.{b38}"),
     ("discord-webhook", "https://discord.com/api/webhooks/{d18}/«{b68}»"),
     ("shopify", "shpat_{h32}"),
     ("square", "sq0atp-{b22}"),
@@ -137,6 +137,8 @@ fn fill(numbers: &mut SeededNumbers, pattern: &str) -> String {
                 match class {
                     // Cut to whole groups of three, so that nothing is padded.
                     'c' => text.push_str(&base64_within(&format!("ada:{random}"), 0)),
+                    // The number of a bot, which its tokens begin with in base 64.
+                    's' => text.push_str(&base64_within(&random, 0)),
                     _ => text.push_str(&random),
                 }
                 rest = after;
@@ -163,7 +165,7 @@ fn alphabet(class: char) -> Option<&'static str> {
         'q' => "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
         'h' => "0123456789abcdef",
         'H' => "0123456789ABCDEF",
-        'd' => "0123456789",
+        'd' | 's' => "0123456789",
         'p' => "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789!#%+*",
         _ => return None,
     })

@@ -1,3 +1,4 @@
+use super::Redactor;
 use super::fixtures::{BASE62, HEX, check_hidden, check_untouched, random_chars};
 
 #[test]
@@ -173,3 +174,21 @@ const UNTOUCHED: &[&str] = &[
     "2026-01-31T12:00:00Z token=2026-01-31T12:00:00Z",
     "password reset for ada, key 12, secret santa",
 ];
+
+#[test]
+fn a_value_that_a_shell_quotes_within_quotes_is_hidden() {
+    for _ in 0..20 {
+        let password = random_chars(BASE62, 14);
+        for (before, after) in [
+            (r"sh -c 'export DB_PASSWORD='\''", r"'\'' && run'"),
+            (r#"{"cmd":"sh -c 'export DB_PASSWORD='\\''"#, r#"'\\'''"}"#),
+            (r#"sh -c 'mysql --password='"'"'"#, r#"'"'"' db'"#),
+        ] {
+            let text = format!("{before}{password}{after}");
+            let redacted = Redactor::standard().redact(&text);
+            assert!(!redacted.text.contains(&password), "{}", redacted.text);
+            assert!(redacted.text.starts_with(before), "{}", redacted.text);
+            assert!(redacted.text.ends_with(after), "{}", redacted.text);
+        }
+    }
+}

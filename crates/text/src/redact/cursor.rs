@@ -80,15 +80,42 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Steps over a quotation mark and the backslashes before it.
+    /// Steps over a quotation mark and the backslashes before it, or over a shell's `'\''`, which is one within a
+    /// quoted text.
     pub(super) fn eat_quote(&mut self) -> Option<Quote> {
         let mut ahead = *self;
+        if ahead.eat_shell_quote() {
+            *self = ahead;
+            return Some(Quote {
+                mark: b'\'',
+                escapes: 0,
+            });
+        }
+        ahead = *self;
         let escapes = ahead.eat_while(MAX_BACKSLASHES, |byte| byte == b'\\').len();
         let mark = ahead
             .peek()
             .filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
         self.at = ahead.at + 1;
         Some(Quote { mark, escapes })
+    }
+}
+
+impl Cursor<'_> {
+    /// `'\''` or `'"'"'`: the quoted text ends, a mark of its own follows, and the text goes on. JSON doubles the
+    /// backslash, and puts one before the double mark.
+    fn eat_shell_quote(&mut self) -> bool {
+        let is_escape = |byte| byte == b'\\';
+        if !self.eat(b"'") {
+            return false;
+        }
+        let escapes = self.eat_while(MAX_BACKSLASHES, is_escape).len();
+        if self.eat(b"''") {
+            return escapes > 0;
+        }
+        let opens = self.eat(b"\"'");
+        self.eat_while(MAX_BACKSLASHES, is_escape);
+        opens && self.eat(b"\"'")
     }
 }
 

@@ -203,11 +203,17 @@ fn tool_name<'t>(item: &'t Item<'_>) -> Cow<'t, str> {
         Some(namespace) if namespace.starts_with("mcp__") => {
             Cow::Owned(format!("{}__{name}", namespace.trim_end_matches('_')))
         }
-        None if name.contains("__") && !name.starts_with("mcp__") => {
+        None if is_qualified(name) && !name.starts_with("mcp__") => {
             Cow::Owned(format!("mcp__{name}"))
         }
         Some(_) | None => Cow::Borrowed(name),
     }
+}
+
+/// Whether a name is a server's and a tool's, `server__tool`. Names of tools have no other marks.
+fn is_qualified(name: &str) -> bool {
+    let is_mark = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    name.contains("__") && !name.contains(is_mark)
 }
 
 /// Whether an item is a search of the web that has ended. Its results are in no item of their own.
