@@ -70,7 +70,21 @@ fn bot_token(text: &[u8], run: &Range<usize>) -> Option<Range<usize>> {
     let mut cursor = Cursor::new(text, run.end);
     let has_time = is_number && cursor.eat(b".") && cursor.eat_while(7, is_digit).len() == 6;
     let signature = (has_time && cursor.eat(b".")).then(|| cursor.eat_while(41, is_digit))?;
-    ((27..=40).contains(&signature.len()) && is_random(signature)).then_some(start..cursor.at)
+    let is_signature = (27..=40).contains(&signature.len())
+        && (encodes_digits(&text[start..run.end])
+            || (run.end - start >= 24 && is_random(signature)));
+    is_signature.then_some(start..cursor.at)
+}
+
+/// Whether each whole group of a text in base 64 stands for three digits. What does so by chance is rarer than a
+/// signature that does not look random.
+fn encodes_digits(encoded: &[u8]) -> bool {
+    encoded.chunks_exact(4).all(|group| {
+        b"MNO".contains(&group[0])
+            && b"DTjz".contains(&group[1])
+            && b"AEIMQUYcgk".contains(&group[2])
+            && b"wxyz012345".contains(&group[3])
+    })
 }
 
 /// Whether nothing joins the run to a path, an address or a longer encoding.
