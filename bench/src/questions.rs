@@ -1,5 +1,5 @@
 //! Ten questions that the owner of the real transcripts would ask. Checks that evidence is among the first three answers,
-//! and that questions about what was never discussed get no answer.
+//! and that no answer to a question about what was never discussed is called likely.
 
 use std::process::Command;
 
@@ -60,7 +60,7 @@ pub(crate) fn ask() -> Result<()> {
         let answer: Value = serde_json::from_slice(&output.stdout)?;
         let results = answer["results"].as_array().context("a list of results")?;
         let place = match evidence {
-            None => results.is_empty().then_some(0),
+            None => (answer["confidence"] != "likely").then_some(0),
             Some(lines) => results
                 .iter()
                 .take(FIRST)
@@ -68,7 +68,7 @@ pub(crate) fn ask() -> Result<()> {
         };
         right += u32::from(place.is_some());
         let verdict = match (place, evidence) {
-            (Some(_), None) => "nothing, rightly".to_owned(),
+            (Some(_), None) => "not likely, rightly".to_owned(),
             (Some(at), Some(_)) => format!("evidence in answer {}", at + 1),
             (None, _) => "MISSED".to_owned(),
         };
