@@ -337,6 +337,7 @@ fn the_newest_schema_is_the_one_that_is_committed() {
 
 #[test]
 fn a_root_of_each_former_schema_answers_as_a_new_one() {
+    // Versions that were never in use alone have no file.
     for version in (1..=NEWEST).filter(|version| schema_file(*version).exists()) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("old.db");
