@@ -66,6 +66,11 @@ fn bot_token(text: &[u8], run: &Range<usize>) -> Option<Range<usize>> {
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let path = text[run.clone()].iter().rposition(|byte| *byte == b'/');
     let start = path.map_or(run.start, |slash| run.start + slash + 1);
+    // In `--MTE…` the dashes belong to a flag.
+    let dashes = text[start..run.end]
+        .iter()
+        .take_while(|byte| **byte == b'-');
+    let start = start + dashes.count();
     let is_number = (24..=28).contains(&(run.end - start)) && b"MNO".contains(&text[start]);
     let mut cursor = Cursor::new(text, run.end);
     let has_time = is_number && cursor.eat(b".") && cursor.eat_while(7, is_digit).len() == 6;
