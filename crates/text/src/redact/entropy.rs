@@ -71,6 +71,9 @@ fn bot_token(text: &[u8], run: &Range<usize>) -> Option<Range<usize>> {
         .iter()
         .take_while(|byte| **byte == b'-');
     let start = start + dashes.count();
+    // In `\nMTE…` the letter belongs to the escape of a line break.
+    let is_escaped = start > 0 && text[start - 1] == b'\\' && b"nrt".contains(&text[start]);
+    let start = start + usize::from(is_escaped);
     let is_number = (24..=28).contains(&(run.end - start)) && b"MNO".contains(&text[start]);
     let mut cursor = Cursor::new(text, run.end);
     let has_time = is_number && cursor.eat(b".") && cursor.eat_while(7, is_digit).len() == 6;

@@ -102,6 +102,7 @@ fn a_token_of_a_bot_is_hidden_though_it_has_no_start() {
         check_hidden("discord-token", "client.login('", &token, "')");
         check_hidden("discord-token", "/srv/", &token, "/app");
         check_hidden("discord-token", "run --", &token, " 9");
+        check_hidden("discord-token", "{\"a\\n", &token, "\\nb\": 9}");
         check_hidden("discord-token", "{\"", &token, "\": 1}");
     }
     check_untouched(&format!("com.example.Main.{}.Name", part(6)));
