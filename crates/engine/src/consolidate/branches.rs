@@ -79,7 +79,7 @@ fn entries_of_branch(
     ] {
         let mut found: Vec<&MergedObservation> = observations
             .iter()
-            .filter(|merged| merged.kind == kind && merged.is_on(branch))
+            .filter(|merged| merged.kind == kind && merged.is_on(branch) && merged.validity.holds())
             .collect();
         found.sort_by_key(|merged| (Reverse(merged.last_at()), merged.text.clone()));
         found.truncate(OF_EACH);

@@ -2,6 +2,7 @@
 //!
 //! Not here: which observations a section shows (`sections`).
 
+use daybook_domain::Evidence;
 use daybook_text::fence::without_citations;
 
 use super::merge::MergedObservation;
@@ -26,13 +27,22 @@ pub(super) fn time_and_branch_suffix(input: &MemoryInput, merged: &MergedObserva
 }
 
 pub(super) fn observation_entry(merged: &MergedObservation, line: String) -> MemoryEntry {
+    let past = &merged.validity.past;
+    let cited = merged.evidence.iter();
+    let cited: Vec<Evidence> = cited
+        .chain(past.iter().flat_map(|past| &past.evidence))
+        .cloned()
+        .collect();
+    // Deleting the line takes back what it replaced, too: otherwise that would hold again.
+    let observations = merged.observations.iter();
+    let observations = observations.chain(past.iter().flat_map(|past| &past.observations));
     MemoryEntry {
         key: merged
             .observations
             .first()
             .map(ToString::to_string)
             .unwrap_or_default(),
-        lines: vec![format!("{line} {}", citations(&merged.evidence))],
-        observations: merged.observations.clone(),
+        lines: vec![format!("{line} {}", citations(&cited))],
+        observations: observations.copied().collect(),
     }
 }

@@ -1,22 +1,20 @@
 //! Merges observations with the same content.
 //!
-//! Two observations of one kind have the same content if nearly all their significant words agree. The merge
+//! The merge
 //! processes them in a fixed order (time of first evidence, then id), so that the order of arrival cannot matter.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use daybook_domain::{
-    Evidence, Observation, ObservationId, ObservationKind, Scope, SessionId, Timestamp, Use,
+    Evidence, Observation, ObservationId, ObservationKind, ObservationOrigin, Scope, SessionId,
+    Timestamp, Use,
 };
 use daybook_text::fence::without_citations;
 
+use super::content::Content;
 use super::phrase::quoted;
 use super::usage::{UsageSources, UsesByEvent};
-
-/// Least share of significant words that two observations of the same content have in common.
-const MIN_SHARED: f64 = 0.8;
-/// With fewer significant words than this, all must be equal.
-const FEW_WORDS: usize = 3;
+use super::validity::Validity;
 
 /// One or more observations with the same content, with their evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,12 +29,16 @@ pub(super) struct MergedObservation {
     pub context: Option<String>,
     /// The thing whose value it is, of a value.
     pub subject: Option<String>,
+    /// The most trusted origin of the merged observations.
+    pub origin: ObservationOrigin,
     /// The merged observations, by time of first evidence.
     pub observations: Vec<ObservationId>,
     /// Their evidence, by time.
     pub evidence: Vec<Evidence>,
     /// The uses of the evidence.
     pub usage: UsageSources,
+    /// How long it holds.
+    pub validity: Validity,
 }
 
 impl MergedObservation {
@@ -111,15 +113,15 @@ pub(super) fn merge_observations(
     let mut known = KnownContents::default();
     let mut merged_observations: Vec<MergedObservation> = Vec::new();
     for observation in ordered {
-        let words = significant_words(&observation.text);
+        let content = Content::of(&observation.text);
         let is_same = |at: usize| {
             let merged: &MergedObservation = &merged_observations[at];
             merged.kind == observation.kind && merged.subject == observation.subject
         };
-        match known.find(&words, is_same) {
+        match known.find(&content, is_same) {
             Some(at) => add_observation(&mut merged_observations[at], observation),
             None => {
-                known.add(words);
+                known.add(content);
                 merged_observations.push(new_merged(observation));
             }
         }
@@ -131,17 +133,18 @@ pub(super) fn merge_observations(
     merged_observations
 }
 
-/// The significant words of merged observations, by word, so that only those that share one are compared.
+/// The contents of merged observations, by word, so that only those that share one are compared.
 #[derive(Default)]
 struct KnownContents {
-    contents: Vec<BTreeSet<String>>,
+    contents: Vec<Content>,
     by_word: HashMap<String, Vec<usize>>,
 }
 
 impl KnownContents {
-    /// The first known content that has the same content as `words` and fits.
-    fn find(&self, words: &BTreeSet<String>, fits: impl Fn(usize) -> bool) -> Option<usize> {
+    /// The first known content that is the same and fits.
+    fn find(&self, content: &Content, fits: impl Fn(usize) -> bool) -> Option<usize> {
         // Two contents that agree in four fifths of their words share one of any two fifths of them: the rarest.
+        let words = &content.words;
         let mut of_word: Vec<&[usize]> = words
             .iter()
             .map(|word| self.by_word.get(word).map_or(&[][..], Vec::as_slice))
@@ -152,15 +155,15 @@ impl KnownContents {
         candidates.sort_unstable();
         candidates.dedup();
         let mut same = candidates.into_iter();
-        same.find(|at| fits(*at) && have_same_content(&self.contents[*at], words))
+        same.find(|at| fits(*at) && self.contents[*at].is_same(content))
     }
 
-    fn add(&mut self, words: BTreeSet<String>) {
-        for word in &words {
+    fn add(&mut self, content: Content) {
+        for word in &content.words {
             let of_word = self.by_word.entry(word.clone()).or_default();
             of_word.push(self.contents.len());
         }
-        self.contents.push(words);
+        self.contents.push(content);
     }
 }
 
@@ -185,7 +188,7 @@ pub(super) fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Ob
             context: merged.context,
             subject: merged.subject,
             stated: true,
-            origin: daybook_domain::ObservationOrigin::Typed,
+            origin: ObservationOrigin::Typed,
             quoted: merged.quoted,
             evidence: merged.evidence,
             tokens: String::new(),
@@ -206,14 +209,17 @@ fn new_merged(observation: &Observation) -> MergedObservation {
             .subject
             .as_deref()
             .map(|subject| without_citations(subject).into_owned()),
+        origin: observation.origin,
         observations: vec![observation.id],
         evidence: observation.evidence.clone(),
         usage: UsageSources::default(),
+        validity: Validity::default(),
     }
 }
 
 fn add_observation(merged: &mut MergedObservation, observation: &Observation) {
     merged.observations.push(observation.id);
+    merged.origin = merged.origin.max(observation.origin);
     merged.evidence.extend(observation.evidence.iter().cloned());
     merged
         .evidence
@@ -221,44 +227,9 @@ fn add_observation(merged: &mut MergedObservation, observation: &Observation) {
     merged.evidence.dedup();
 }
 
-fn significant_words(text: &str) -> BTreeSet<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty() && !is_filler(word))
-        .map(str::to_lowercase)
-        .collect()
-}
-
-/// Whether a word contributes nothing to the content. Negations do.
-fn is_filler(word: &str) -> bool {
-    const FILLERS: [&str; 24] = [
-        "a", "an", "the", "to", "of", "in", "on", "for", "and", "is", "are", "it", "this", "that",
-        "please", "just", "so", "okay", "ok", "well", "also", "we", "i", "you",
-    ];
-    FILLERS
-        .iter()
-        .any(|filler| filler.eq_ignore_ascii_case(word))
-}
-
-fn have_same_content(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
-    if a.len() < FEW_WORDS || b.len() < FEW_WORDS {
-        return a == b;
-    }
-    // Numbers and negations reverse a sentence, so all of them must agree.
-    let turns = |word: &&String| {
-        word.chars().any(|c| c.is_ascii_digit())
-            || matches!(
-                word.as_str(),
-                "not" | "no" | "never" | "don" | "dont" | "without"
-            )
-    };
-    let agree = a.iter().filter(turns).eq(b.iter().filter(turns));
-    let both = a.intersection(b).count() as f64;
-    agree && both / (a.len() + b.len()) as f64 * 2.0 >= MIN_SHARED
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::collection::{btree_set, vec};
+    use proptest::collection::vec;
     use proptest::prelude::*;
 
     use super::*;
@@ -267,15 +238,17 @@ mod tests {
         /// Contents with the same content are found through the words that they share, whatever the others are.
         #[test]
         fn the_index_finds_what_a_comparison_with_all_finds(
-            contents in vec(btree_set("[a-h]|not|1|2", 1..9), 0..24),
-            words in btree_set("[a-h]|not|1|2", 1..9),
+            texts in vec("([a-h]{3} |not |1 |2 |before ){1,9}", 0..24),
+            text in "([a-h]{3} |not |1 |2 |before ){1,9}",
         ) {
+            let contents: Vec<Content> = texts.iter().map(|text| Content::of(text)).collect();
+            let content = Content::of(&text);
             let mut known = KnownContents::default();
             for content in &contents {
                 known.add(content.clone());
             }
-            let compared = contents.iter().position(|content| have_same_content(content, &words));
-            prop_assert_eq!(known.find(&words, |_| true), compared);
+            let compared = contents.iter().position(|known| known.is_same(&content));
+            prop_assert_eq!(known.find(&content, |_| true), compared);
         }
     }
 }

@@ -8,6 +8,7 @@
 
 mod branches;
 mod by_session;
+mod content;
 mod dated_pages;
 mod done;
 mod entries;
@@ -17,11 +18,13 @@ mod phrase;
 mod rank;
 mod sections;
 mod session_account;
+mod supersede;
 mod usage;
+mod validity;
 
 use std::collections::BTreeMap;
 
-use daybook_domain::{ExtractionRecord, Observation, ObservationId, Scope, Use};
+use daybook_domain::{ExtractionRecord, Observation, ObservationId, Scope, Supersession, Use};
 use daybook_text::fence::{is_hidden, is_line_break, visible, without_citations};
 use jiff::tz::TimeZone;
 
@@ -96,6 +99,8 @@ pub struct ScopeMemory {
     pub sessions: BTreeMap<String, MemoryPage>,
     /// `notes/<date>.md`: notes that a person asked to keep, in their words.
     pub notes: BTreeMap<String, MemoryPage>,
+    /// The observations that no longer hold, and those that ended their validity.
+    pub supersessions: Vec<Supersession>,
 }
 
 /// Most entries of each section of `MEMORY.md`; the others remain in the diary and in recall.
@@ -115,7 +120,9 @@ pub fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Observati
 #[must_use]
 pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
     let accounts = session_account::accounts(&input.extractions);
-    let merged = merge::merge_observations(&input.observations, &input.uses);
+    let mut merged = merge::merge_observations(&input.observations, &input.uses);
+    let changes = supersede::statement_changes(&merged);
+    let supersessions = validity::note_validity(&mut merged, &changes);
     let by_session = ObservationsBySession::new(&merged);
     let curated = sections::curated_page(input, &accounts, &merged);
     let mut memory = ScopeMemory {
@@ -125,6 +132,7 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
         sessions: dated_pages::session_pages(input, &accounts, &by_session),
         notes: dated_pages::note_pages(input, &merged),
         curated,
+        supersessions,
     };
     for page in memory.pages_mut() {
         keep_lines_whole(page);

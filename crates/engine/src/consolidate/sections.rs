@@ -25,7 +25,7 @@ pub(super) fn curated_page(
     let of = |kinds: &[ObservationKind]| -> Vec<&MergedObservation> {
         observations
             .iter()
-            .filter(|merged| kinds.contains(&merged.kind))
+            .filter(|merged| kinds.contains(&merged.kind) && merged.validity.holds())
             .collect()
     };
     use ObservationKind as Kind;
@@ -57,7 +57,7 @@ pub(super) fn curated_page(
         section("Decisions".to_owned(), &[Kind::Decision], decision_entry),
         MemorySection {
             title: "What changed".to_owned(),
-            entries: value_entries(&of(&[Kind::Value])),
+            entries: value_entries(observations),
         },
         section(
             "What failed, and what then worked".to_owned(),
@@ -112,7 +112,7 @@ fn extracted_by(input: &MemoryInput) -> String {
     }
 }
 
-fn statement_entry(_: &MemoryInput, merged: &MergedObservation) -> MemoryEntry {
+fn statement_entry(input: &MemoryInput, merged: &MergedObservation) -> MemoryEntry {
     let times = match (merged.times(), merged.sessions()) {
         (0 | 1, _) => String::new(),
         (times, 1) => format!(" · {times} times in one session"),
@@ -120,16 +120,22 @@ fn statement_entry(_: &MemoryInput, merged: &MergedObservation) -> MemoryEntry {
     };
     observation_entry(
         merged,
-        format!("{}{}{times}", merged.words(), context_suffix(merged)),
+        format!(
+            "{}{}{times}{}",
+            merged.words(),
+            context_suffix(merged),
+            merged.validity.suffix(input)
+        ),
     )
 }
 
 pub(super) fn decision_entry(input: &MemoryInput, merged: &MergedObservation) -> MemoryEntry {
     let line = format!(
-        "{}{}{}",
+        "{}{}{}{}",
         merged.words(),
         context_suffix(merged),
-        time_and_branch_suffix(input, merged)
+        time_and_branch_suffix(input, merged),
+        merged.validity.suffix(input)
     );
     observation_entry(merged, line)
 }
@@ -139,9 +145,10 @@ fn fix_entry(_: &MemoryInput, merged: &MergedObservation) -> MemoryEntry {
 }
 
 /// One entry for each subject with all its values, the last in bold.
-fn value_entries(observations: &[&MergedObservation]) -> Vec<MemoryEntry> {
+fn value_entries(observations: &[MergedObservation]) -> Vec<MemoryEntry> {
     let mut by_subject: BTreeMap<&str, Vec<&MergedObservation>> = BTreeMap::new();
-    for merged in observations {
+    let values = observations.iter();
+    for merged in values.filter(|merged| merged.kind == ObservationKind::Value) {
         by_subject
             .entry(merged.subject.as_deref().unwrap_or_default())
             .or_default()

@@ -1,0 +1,57 @@
+//! How one observation ends another's validity: both stay, and only the later one holds.
+//!
+//! An observation is valid from its first evidence until the evidence of the one that supersedes it. It is known from the
+//! moment at which its session was extracted.
+//!
+//! Not here: which observations supersede which (`consolidate::supersede` of the engine).
+
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
+use crate::observation::ObservationId;
+use crate::time::Timestamp;
+
+/// Why an observation no longer holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum SupersessionReason {
+    /// The same thing has another value.
+    Updated,
+    /// Another choice took its place.
+    Replaced,
+    /// The opposite holds.
+    Reversed,
+    /// It was taken back, and nothing took its place.
+    Withdrawn,
+    /// What was open is done, or was given up.
+    Closed,
+}
+
+impl SupersessionReason {
+    /// The variant's name in columns and listings.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// One observation that no longer holds, within its scope.
+///
+/// ```
+/// use daybook_domain::SupersessionReason;
+///
+/// assert_eq!(SupersessionReason::Replaced.as_str(), "replaced");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Supersession {
+    /// What no longer holds.
+    pub earlier: ObservationId,
+    /// What ended its validity.
+    pub later: ObservationId,
+    /// Why.
+    pub reason: SupersessionReason,
+    /// Valid until: the time of the later one's evidence.
+    pub until: Timestamp,
+}

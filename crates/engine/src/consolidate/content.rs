@@ -1,0 +1,183 @@
+//! The content of a statement: its words without those that only form the sentence, and whether it denies.
+//!
+//! Two statements of the same content are one observation. Words that mean the same in what people ask of agents count
+//! as one word; a word in place of another is another content, however alike the sentences are.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::LazyLock;
+
+use daybook_text::tokens::{TokenKind, for_each_token, index_text};
+use regex::Regex;
+
+static EMPTY: LazyLock<HashSet<&str>> = LazyLock::new(|| section("empty").collect());
+
+/// The first word of each line, by the stems of the others.
+static SYNONYMS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
+    let lines = include_str!("content.txt").lines();
+    let lines = lines.skip_while(|line| *line != "[synonyms]").skip(1);
+    let pairs = lines.flat_map(|line| {
+        let mut words = line.split_whitespace().map(index_text);
+        let first = words.next();
+        words.filter_map(move |word| Some((word, first.clone()?)))
+    });
+    pairs.collect()
+});
+
+/// Words between which the order matters.
+static ORDERED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(before|after|then|over|instead|rather|from|into|until|than|not|vor|nach|statt|bevor|nachdem|antes|después|avant|après)\b")
+        .expect("the pattern is constant")
+});
+
+/// Words with content, stemmed.
+pub(super) type ContentWords = BTreeSet<String>;
+
+/// Least share of their words that two long statements of the same content have in common.
+const LONG_SHARED: f64 = 0.9;
+/// Words from which a statement is long: a word more or less is a slip there.
+const LONG: usize = 8;
+/// Most words, as a share of its own, that the longer of two statements has besides those of the other.
+const FURTHER: f64 = 0.25;
+/// Fewest words of a statement that another may repeat with further ones.
+const REPEATED: usize = 2;
+
+/// What a statement says, whatever its grammar.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Content {
+    pub(super) words: ContentWords,
+    /// The words in their order, where it matters.
+    order: Vec<String>,
+    /// It denies or forbids.
+    denies: bool,
+}
+
+impl Content {
+    pub(super) fn of(text: &str) -> Self {
+        let low = lowered(text);
+        let words = words_in_order(&low);
+        Self {
+            denies: denies(&low),
+            words: words.iter().cloned().collect(),
+            order: if ORDERED.is_match(&low) {
+                words
+            } else {
+                Vec::new()
+            },
+        }
+    }
+
+    /// Whether the other says the same.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let (ours, theirs) = (&self.words, &other.words);
+        if self.denies != other.denies || (ours.is_empty() && theirs.is_empty()) {
+            return false;
+        }
+        if ours == theirs {
+            return self.order.is_empty() || other.order.is_empty() || self.order == other.order;
+        }
+        let numbers = |words: &ContentWords| -> Vec<String> {
+            let digits = |word: &&String| word.chars().any(|c| c.is_ascii_digit());
+            words.iter().filter(digits).cloned().collect()
+        };
+        let common = ours.intersection(theirs).count();
+        let longer = ours.len().max(theirs.len());
+        let shorter = ours.len().min(theirs.len());
+        if common < REPEATED || numbers(ours) != numbers(theirs) {
+            return false;
+        }
+        let only_adds = common == shorter && (longer - common) as f64 <= FURTHER * longer as f64;
+        let shared = 2.0 * common as f64 / (longer + shorter) as f64;
+        only_adds || (shorter >= LONG && shared >= LONG_SHARED)
+    }
+}
+
+/// A text in lower case with straight apostrophes.
+pub(super) fn lowered(text: &str) -> String {
+    text.to_lowercase().replace(['’', '‘'], "'")
+}
+
+/// The words with content of a text in lower case.
+pub(super) fn content_words(low: &str) -> ContentWords {
+    words_in_order(low).into_iter().collect()
+}
+
+fn words_in_order(low: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for_each_token(low, |token| {
+        let is_whole = matches!(token.kind, TokenKind::Whole { .. } | TokenKind::Pair);
+        if is_whole && !EMPTY.contains(token.surface) {
+            let word = SYNONYMS.get(token.text).map_or(token.text, String::as_str);
+            words.push(word.to_owned());
+        }
+    });
+    words
+}
+
+/// Whether a text in lower case denies or forbids; twice is not at all.
+fn denies(low: &str) -> bool {
+    static NEGATION: LazyLock<HashSet<&str>> = LazyLock::new(|| section("negation").collect());
+    let words = low.split(|c: char| !(c.is_alphanumeric() || c == '\''));
+    words.filter(|word| NEGATION.contains(word)).count() % 2 == 1
+}
+
+fn section(name: &str) -> impl Iterator<Item = &'static str> {
+    let heading = format!("[{name}]");
+    let lines = include_str!("content.txt").lines();
+    let lines = lines.skip_while(move |line| *line != heading).skip(1);
+    lines
+        .take_while(|line| !line.starts_with('['))
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(str::split_whitespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_in_other_words_is_one_content() {
+        for (one, other) in [
+            ("Please never amend commits", "don't amend any commits"),
+            (
+                "Always run the tests before you commit",
+                "run tests before committing",
+            ),
+            ("delete the old folder", "Remove the old directory"),
+            (
+                "Wir verwenden immer Postgres für das Hauptbuch",
+                "für das Hauptbuch bitte Postgres",
+            ),
+        ] {
+            assert!(
+                Content::of(one).is_same(&Content::of(other)),
+                "{one} / {other}"
+            );
+        }
+    }
+
+    #[test]
+    fn another_word_number_or_order_is_another_content() {
+        for (one, other) in [
+            (
+                "let's use Postgres for the ledger",
+                "let's use SQLite for the ledger",
+            ),
+            ("limit the list to 20 rows", "limit the list to 50 rows"),
+            (
+                "run the linter before the tests",
+                "run the tests before the linter",
+            ),
+            ("amend commits", "never amend commits"),
+            (
+                "use tabs for indentation",
+                "use tabs for indentation in Python",
+            ),
+            ("yes", "please"),
+        ] {
+            assert!(
+                !Content::of(one).is_same(&Content::of(other)),
+                "{one} / {other}"
+            );
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Whether a later statement ends the validity of an earlier one.
+//!
+//! A rule needs the same subject and an incompatible content, named in the statements' own words. Statements that only
+//! resemble each other both hold: a memory that wrongly drops a rule is worse than one that holds it too long.
+
+use std::collections::BTreeSet;
+
+use daybook_domain::{ObservationKind as Kind, SupersessionReason as Reason};
+
+use super::statement::{Setting, Statement};
+use crate::consolidate::content::ContentWords;
+use crate::consolidate::merge::MergedObservation;
+
+/// Least share of the shorter statement's words that a statement and its opposite have in common.
+const OPPOSITE_SHARE: f64 = 0.6;
+/// Fewest words that they have in common, unless they have no others.
+const OPPOSITE_WORDS: usize = 2;
+
+/// An observation with its statement's parts.
+#[derive(Debug)]
+pub(super) struct Stated<'a> {
+    pub(super) merged: &'a MergedObservation,
+    pub(super) statement: Statement,
+    /// The words of the thing whose value it is, of a value.
+    pub(super) subject: ContentWords,
+}
+
+/// Why `later` ends the validity of `earlier`; `None` if both hold.
+pub(super) fn supersedes(later: &Stated<'_>, earlier: &Stated<'_>) -> Option<Reason> {
+    let (new, old) = (&later.statement, &earlier.statement);
+    if later.merged.origin.trust() < earlier.merged.origin.trust() {
+        return None;
+    }
+    match (later.merged.kind, earlier.merged.kind) {
+        (Kind::OpenEnd | Kind::Fix, _) | (_, Kind::Fix) => return None,
+        (_, Kind::OpenEnd) => {
+            let ended = new.withdrawn.iter().chain(&new.replaced);
+            let is_meant = |named: &ContentWords| names(named, &old.words);
+            return ended.into_iter().any(is_meant).then_some(Reason::Closed);
+        }
+        (Kind::Value, Kind::Value) => {
+            let is_update = later.subject == earlier.subject
+                && !later.subject.is_empty()
+                && later.merged.text != earlier.merged.text;
+            return is_update.then_some(Reason::Updated);
+        }
+        _ => {}
+    }
+    let holds = |named: &ContentWords| names(named, &old.words) && named.is_disjoint(&old.denied);
+    if new
+        .replaced
+        .iter()
+        .any(|named| holds(named) && (is_its_subject(named, old) || shares_topic(named, new, old)))
+    {
+        return Some(Reason::Replaced);
+    }
+    if new.settings().any(|set| excludes(set, new, old)) {
+        return Some(Reason::Replaced);
+    }
+    if is_opposite(new, old) || is_opposite(old, new) {
+        return Some(Reason::Reversed);
+    }
+    let is_withdrawn = |named: &ContentWords| holds(named) && is_its_subject(named, old);
+    let takes_back = new.withdrawn.iter().any(is_withdrawn);
+    takes_back.then_some(Reason::Withdrawn)
+}
+
+/// Whether a phrase names something in a statement of these words.
+fn names(phrase: &ContentWords, words: &ContentWords) -> bool {
+    !phrase.is_empty() && phrase.is_subset(words)
+}
+
+/// Whether a phrase is what the statement is about: what it sets, or at least half of its words.
+fn is_its_subject(phrase: &ContentWords, statement: &Statement) -> bool {
+    let in_value = |set: &Setting| names(phrase, &set.value);
+    phrase.len() * 2 >= statement.words.len() || statement.settings().any(in_value)
+}
+
+/// Whether the statements have a word in common besides the phrase.
+fn shares_topic(phrase: &ContentWords, one: &Statement, other: &Statement) -> bool {
+    let common: BTreeSet<&String> = one.words.intersection(&other.words).collect();
+    common.iter().any(|word| !phrase.contains(*word))
+}
+
+/// Whether a setting of the new statement and one of the old set one key differently. A key of more words is a case of
+/// its own, unless the new statement says that something changes.
+fn excludes(set: &Setting, new: &Statement, old: &Statement) -> bool {
+    old.settings().any(|before| {
+        let is_same_key = set.key == before.key
+            || (new.changes && (names(&set.key, &before.key) || names(&before.key, &set.key)));
+        let is_other = !set.value.is_subset(&before.value) && !before.value.is_subset(&set.value);
+        let is_denied =
+            !set.value.is_disjoint(&new.denied) || !before.value.is_disjoint(&old.denied);
+        !set.key.is_empty() && is_same_key && is_other && !is_denied
+    })
+}
+
+/// Whether `denial` denies what `claim` claims, or the claim allows it.
+fn is_opposite(denial: &Statement, claim: &Statement) -> bool {
+    if denial.denied.is_empty()
+        || !names(&denial.denied, &claim.words)
+        || !denial.denied.is_disjoint(&claim.denied)
+        || denial.permits
+    {
+        return false;
+    }
+    let common = denial.words.intersection(&claim.words).count();
+    let shorter = denial.words.len().min(claim.words.len());
+    let is_whole = denial.words == claim.words;
+    (common >= OPPOSITE_WORDS && common as f64 >= OPPOSITE_SHARE * shorter as f64) || is_whole
+}

@@ -1,0 +1,187 @@
+//! A statement, taken apart: what it is about, what it says of that, and what it takes back.
+//!
+//! Not here: which of two statements holds (`compare`).
+
+use regex::Regex;
+
+use crate::consolidate::content::{ContentWords, content_words, lowered};
+
+use super::cues::{CHANGE, CHOICE, NEGATION, PERMITS, REPLACED, STATE, WITHDRAWN, has};
+
+/// Most words of what a statement takes back: longer phrases are not names of things.
+const OLD_WORDS: usize = 6;
+
+/// What a statement sets: of two that set one key differently, only one holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Setting {
+    /// What it is about; empty where only the conversation says so.
+    pub key: ContentWords,
+    /// What holds of it.
+    pub value: ContentWords,
+}
+
+/// A statement's parts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Statement {
+    /// All its words with content.
+    pub words: ContentWords,
+    /// The words right after its negation: what it forbids or denies.
+    pub denied: ContentWords,
+    /// It allows what another may forbid.
+    pub permits: bool,
+    /// What it replaces, by name.
+    pub replaced: Vec<ContentWords>,
+    /// What it takes back, by name.
+    pub withdrawn: Vec<ContentWords>,
+    /// What it chooses.
+    pub choices: Vec<Setting>,
+    /// What it states.
+    pub states: Vec<Setting>,
+    /// It says itself that something changes.
+    pub changes: bool,
+}
+
+impl Statement {
+    /// Takes a text apart, sentence by sentence.
+    pub(super) fn parse(text: &str) -> Self {
+        let low = lowered(text);
+        let mut statement = Self {
+            words: content_words(&low),
+            ..Self::default()
+        };
+        for clause in clauses(&low) {
+            statement.add_clause(clause);
+        }
+        statement
+    }
+
+    fn add_clause(&mut self, clause: &str) {
+        self.permits |= has(&PERMITS, clause);
+        self.changes |= has(&CHANGE, clause);
+        self.denied.extend(denied_words(clause));
+        self.replaced.extend(named_old(&REPLACED, clause));
+        self.withdrawn.extend(named_old(&WITHDRAWN, clause));
+        self.choices.extend(settings(&CHOICE, clause));
+        self.states.extend(settings(&STATE, clause));
+    }
+
+    /// What it sets.
+    pub(super) fn settings(&self) -> impl Iterator<Item = &Setting> {
+        self.choices.iter().chain(&self.states)
+    }
+}
+
+/// Sentences and the parts of them between semicolons and dashes.
+fn clauses(low: &str) -> impl Iterator<Item = &str> {
+    low.split(['\n', ';', '!', '?', '…'])
+        .flat_map(|part| part.split(". "))
+        .flat_map(|part| part.split(" - "))
+        .flat_map(|part| part.split(" — "))
+        .flat_map(|part| part.split(" -> "))
+        .map(|clause| clause.trim_matches(|c: char| c.is_whitespace() || "\"“”'.,:".contains(c)))
+        .filter(|clause| !clause.is_empty())
+}
+
+/// The first word with content after the negation, and the next one.
+fn denied_words(clause: &str) -> ContentWords {
+    let negations = NEGATION.iter().filter_map(|pattern| pattern.find(clause));
+    let Some(end) = negations.map(|found| found.end()).min() else {
+        return ContentWords::new();
+    };
+    let after = clause[end..]
+        .split([',', '(', ':'])
+        .next()
+        .unwrap_or_default();
+    let mut words = after.split_whitespace().map(content_words);
+    words.find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+fn named_old(patterns: &[Regex], clause: &str) -> Vec<ContentWords> {
+    let found = patterns.iter().flat_map(|it| it.captures_iter(clause));
+    found
+        .filter_map(|captures| Some(content_words(captures.name("old")?.as_str())))
+        .filter(|old| (1..=OLD_WORDS).contains(&old.len()))
+        .collect()
+}
+
+fn settings(patterns: &[Regex], clause: &str) -> Vec<Setting> {
+    let found = patterns.iter().filter_map(|it| it.captures(clause));
+    let setting = found.map(|captures| {
+        let words = |name| {
+            let group = captures.name(name);
+            group.map_or_else(ContentWords::new, |group| content_words(group.as_str()))
+        };
+        Setting {
+            key: words("key"),
+            value: words("value"),
+        }
+    });
+    setting.filter(|it| !it.value.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> ContentWords {
+        content_words(text)
+    }
+
+    #[test]
+    fn what_is_replaced_or_taken_back_is_named() {
+        for (text, old) in [
+            ("Use spaces instead of tabs", "tabs"),
+            (
+                "we're changing the language from summarise to summarize",
+                "summarise",
+            ),
+            (
+                "let's use true/false and not on/off for skip-push",
+                "on/off",
+            ),
+            ("Replace the cron job with a worker", "cron job"),
+            ("wir nehmen Postgres statt MySQL", "mysql"),
+            ("usa pnpm en vez de npm", "npm"),
+        ] {
+            let parsed = Statement::parse(text);
+            assert!(parsed.replaced.contains(&words(old)), "{text}: {parsed:?}");
+        }
+        for (text, old) in [
+            ("Close ENT-241", "ENT-241"),
+            ("let's drop the wizard", "wizard"),
+            ("we don't need suffixes any more", "suffixes"),
+            ("the nightly job is gone", "nightly job"),
+        ] {
+            let parsed = Statement::parse(text);
+            assert!(parsed.withdrawn.contains(&words(old)), "{text}: {parsed:?}");
+        }
+    }
+
+    #[test]
+    fn a_choice_and_a_state_have_a_key_and_a_value() {
+        for (text, key, value) in [
+            ("Let's use Postgres for the ledger", "ledger", "postgres"),
+            (
+                "write commit messages in German",
+                "commit messages",
+                "german",
+            ),
+            (
+                "The staging server runs on port 8080",
+                "staging server",
+                "port 8080",
+            ),
+            ("our default branch is trunk", "default branch", "trunk"),
+        ] {
+            let parsed = Statement::parse(text);
+            let setting = Setting {
+                key: words(key),
+                value: words(value),
+            };
+            assert!(
+                parsed.settings().any(|it| *it == setting),
+                "{text}: {parsed:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Pairs of statements, in the order in which they were made: whether the second ends the validity of the first.
+
+use daybook_domain::{Observation, ObservationId, ObservationKind as Kind};
+use daybook_testkit::fixtures::{evidence, observation, session, user_scope};
+
+use super::*;
+use crate::consolidate::merge::merge_observations;
+
+fn observed(kind: Kind, text: &str, at: u64) -> Observation {
+    let one = evidence(&session("s"), &[at]);
+    let mut observation = observation(&user_scope("ada"), text, vec![one]);
+    observation.kind = kind;
+    observation.id = ObservationId::of(&observation.scope, kind, text);
+    observation.origin = daybook_domain::ObservationOrigin::Typed;
+    observation
+}
+
+fn reason(earlier: &str, later: &str) -> Option<SupersessionReason> {
+    let all = [
+        observed(Kind::Decision, earlier, 1),
+        observed(Kind::Preference, later, 9),
+    ];
+    let merged = merge_observations(&all, &[]);
+    let found = statement_changes(&merged).changes;
+    assert!(
+        found.iter().all(|c| merged[c.earlier].text == earlier),
+        "{earlier} / {later}"
+    );
+    found.first().map(|change| change.reason)
+}
+
+#[test]
+fn a_later_statement_replaces_reverses_or_takes_back_an_earlier_one() {
+    use SupersessionReason::{Replaced, Reversed, Withdrawn};
+    for (earlier, later, expected) in [
+        (
+            "Let's use Postgres for the ledger",
+            "let's use SQLite for the ledger",
+            Replaced,
+        ),
+        (
+            "Use tabs for indentation",
+            "use spaces instead of tabs",
+            Replaced,
+        ),
+        (
+            "The staging server runs on port 8080",
+            "the staging server now runs on port 9090",
+            Replaced,
+        ),
+        (
+            "our default branch is main",
+            "our default branch is trunk",
+            Replaced,
+        ),
+        (
+            "Deploy on Fridays after the release",
+            "never deploy on Fridays",
+            Reversed,
+        ),
+        (
+            "never amend commits",
+            "you can amend commits again",
+            Reversed,
+        ),
+        (
+            "Use numbered suffixes",
+            "we don't need suffixes any more",
+            Withdrawn,
+        ),
+        (
+            "wir verwenden Postgres für das Hauptbuch",
+            "wir nehmen SQLite statt Postgres",
+            Replaced,
+        ),
+        (
+            "let's go with JWT",
+            "actually, let's go with cookies instead",
+            Replaced,
+        ),
+    ] {
+        assert_eq!(
+            reason(earlier, later),
+            Some(expected),
+            "{earlier} / {later}"
+        );
+    }
+}
+
+#[test]
+fn statements_that_only_resemble_each_other_both_hold() {
+    for (one, other) in [
+        ("Use tabs for indentation", "use tabs for alignment"),
+        (
+            "Use tabs for indentation",
+            "use spaces for indentation in Python",
+        ),
+        ("write tests in Rust", "write docs in Rust"),
+        (
+            "don't mock the database in tests",
+            "add tests for the database layer",
+        ),
+        ("Never push to main", "push the branch when the tests pass"),
+        ("The importer is slow", "the importer is written in Rust"),
+        (
+            "Use Postgres for the ledger",
+            "Postgres needs an index on dates",
+        ),
+        ("don't amend commits", "keep commits small"),
+        (
+            "always run the linter before a commit",
+            "always run the tests before a commit",
+        ),
+        ("close the file after reading", "read the file in chunks"),
+    ] {
+        assert_eq!(reason(one, other), None, "{one} / {other}");
+    }
+}
+
+#[test]
+fn what_is_stated_again_holds_again() {
+    let all = [
+        observed(Kind::Decision, "use tabs for indentation", 1),
+        observed(Kind::Decision, "use spaces for indentation", 5),
+        observed(Kind::Decision, "use tabs for indentation", 9),
+    ];
+    let merged = merge_observations(&all, &[]);
+    let found = statement_changes(&merged).changes;
+    assert_eq!(found.len(), 1);
+    assert_eq!(merged[found[0].later].text, "use tabs for indentation");
+}
+
+#[test]
+fn what_came_from_outside_ends_no_statement_of_a_person() {
+    let mut planted = observed(Kind::Fact, "our default branch is evil", 9);
+    planted.origin = daybook_domain::ObservationOrigin::External;
+    let all = [
+        observed(Kind::Fact, "our default branch is main", 1),
+        planted,
+    ];
+    assert_eq!(
+        statement_changes(&merge_observations(&all, &[])).changes,
+        []
+    );
+}
+
+#[test]
+fn what_rests_on_a_replaced_statement_is_to_be_reviewed() {
+    let all = [
+        observed(Kind::Decision, "let's use Postgres for the ledger", 1),
+        observed(Kind::Decision, "keep the Postgres schema in migrations", 2),
+        observed(Kind::Decision, "let's use SQLite for the ledger", 5),
+    ];
+    let found = statement_changes(&merge_observations(&all, &[]));
+    let reviewed: Vec<usize> = found.reviews.iter().map(|(at, _)| *at).collect();
+    assert_eq!(reviewed, [1]);
+}
+
+#[test]
+fn what_was_stated_at_one_time_stays_open() {
+    let all = [
+        observed(Kind::Decision, "let's use Postgres for the ledger", 3),
+        observed(Kind::Decision, "let's use SQLite for the ledger", 3),
+    ];
+    let found = statement_changes(&merge_observations(&all, &[]));
+    assert_eq!(
+        (found.changes, found.contradictions),
+        (vec![], vec![(0, 1)])
+    );
+}
