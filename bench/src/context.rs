@@ -110,6 +110,7 @@ async fn prompt_lines(
         limit: PROMPT_ANSWERS,
         rare: false,
         embedder: None,
+        until: None,
         now: Timestamp::ZERO,
     };
     let recalled = recall(store, &Tenant::local(), &question).await?;

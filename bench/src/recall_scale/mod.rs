@@ -219,6 +219,7 @@ async fn timed_recall(
         limit: ANSWERS,
         rare: false,
         embedder,
+        until: None,
         now: Timestamp::ZERO,
     };
     let began = Instant::now();

@@ -78,7 +78,7 @@ pub use pollution::{Pollution, PollutionCause, PollutionRule};
 pub use price::{Money, Price, PriceTable};
 pub use rules::RulesRevision;
 pub use session::{Session, SessionKind, SessionMeta};
-pub use supersession::{Supersession, SupersessionReason};
+pub use supersession::{SupersededObservation, Supersession, SupersessionReason};
 pub use tally::{Tally, TallyKind};
 pub use time::Timestamp;
 pub use tree::{ObjectKind, ObjectName, TreeHead, TreeObject};

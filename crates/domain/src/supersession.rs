@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use crate::ids::{EventSeq, Scope, SessionId};
 use crate::observation::ObservationId;
 use crate::time::Timestamp;
 
@@ -54,4 +55,15 @@ pub struct Supersession {
     pub reason: SupersessionReason,
     /// Valid until: the time of the later one's evidence.
     pub until: Timestamp,
+}
+
+/// An observation that no longer holds, found by an event that it rests on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SupersededObservation {
+    /// The event.
+    pub event: (SessionId, EventSeq),
+    /// The scope of both observations.
+    pub scope: Scope,
+    /// What no longer holds, and since when.
+    pub supersession: Supersession,
 }

@@ -111,6 +111,7 @@ pub(crate) async fn ask(
         limit: options.limit,
         rare: false,
         embedder: options.vectors.embedder(),
+        until: None,
         now: Timestamp::ZERO,
     };
     let recalled = recall(store, tenant, &question).await?;

@@ -81,6 +81,7 @@ mod spend;
 pub mod sqlite;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod staged;
+mod supersessions;
 mod threads;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub mod transfer;

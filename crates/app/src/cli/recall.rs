@@ -21,6 +21,7 @@ use crate::service::recall::{
     RecallQuery, answer_query, no_answer_message, parse_layer, recall_json,
 };
 use crate::service::refusals;
+use crate::service::search_result::replaced_line;
 use crate::service::shown_uses::{Interface, ShownUse};
 use crate::terminal::logging::print_error;
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
@@ -44,6 +45,9 @@ pub(crate) struct RecallCommand {
     /// Only the memory of this project
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
+    /// What was known and held at this time, such as 2026-02-04, 2026-02 or yesterday
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
     /// Search what tools were asked and answered, too
     #[arg(long)]
     tools: bool,
@@ -71,6 +75,7 @@ impl RecallCommand {
             scopes,
             tools: self.tools,
             strict: self.strict,
+            at: self.at.clone(),
         };
         let recalled = block_on(async {
             catch_up(&daybook).await?;
@@ -124,6 +129,9 @@ pub(crate) fn show(daybook: &Daybook, recalled: &RecallResult) {
         );
         if let Some(context) = &answer.context {
             print_line!("   {}", excerpt(context));
+        }
+        if let Some(replaced) = &answer.replaced {
+            print_line!("   {}", excerpt(&replaced_line(daybook, replaced)));
         }
         print_line!("   {}", dim(&source(daybook, answer)));
     }

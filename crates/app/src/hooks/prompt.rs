@@ -101,6 +101,7 @@ async fn search(
         limit: PROMPT_ANSWERS,
         rare: false,
         embedder: None,
+        until: None,
         now: SystemClock.now(),
     };
     let mut recalled = recall_conversation(store, &settings.tenant, &question).await?;

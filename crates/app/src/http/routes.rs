@@ -159,6 +159,7 @@ async fn recall(
         scopes: request.scopes,
         tools: request.tools,
         strict: request.strict,
+        at: request.at,
     };
     let recalled = executor
         .run(move |daybook| async move { answer_query(&daybook, &query).await })

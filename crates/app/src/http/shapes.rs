@@ -301,6 +301,10 @@ pub(super) struct RecallRequest {
     /// Return no answer unless the question was likely discussed.
     #[serde(default)]
     pub(super) strict: bool,
+    /// What was known and held at this time: a day, a month or RFC 3339; the present when left out.
+    #[serde(default)]
+    #[schema(example = "2026-02-04")]
+    pub(super) at: Option<String>,
     /// Show the parts of each answer's score, as `parts`.
     #[serde(default)]
     pub(super) explain: bool,

@@ -61,6 +61,7 @@ struct RecallArguments {
     tools: bool,
     #[serde(default)]
     strict: bool,
+    at: Option<String>,
 }
 
 fn recall(call: &McpCall<'_>, asked: &RecallArguments) -> Result<AgentAnswer> {
@@ -76,6 +77,7 @@ fn recall(call: &McpCall<'_>, asked: &RecallArguments) -> Result<AgentAnswer> {
         scopes: asked.scope.iter().cloned().collect(),
         tools: asked.tools,
         strict: asked.strict,
+        at: asked.at.clone(),
     };
     let Some(daybook) = call.memory.existing()? else {
         return Ok(answer::nothing_yet(recall_json(&RecallResult::default())));

@@ -172,6 +172,7 @@ fn recall() -> Value {
         "scope": {"type": "string", "description": "only this memory, such as project/tidepool or user/ada"},
         "layer": {"type": "string", "enum": ["entry", "observation", "event"], "description": "only curated entries, single observations, or what was said"},
         "tools": {"type": "boolean", "default": false, "description": "search what tools answered, too"},
+        "at": {"type": "string", "description": "what held at this time, such as 2026-02-04"},
         "strict": {"type": "boolean", "default": false, "description": "no answer at all, unless the question was likely discussed"},
     });
     object(properties, &["question"])

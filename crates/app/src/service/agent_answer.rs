@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::format_time;
 use super::recall::{answer_json, no_answer_message, recall_json};
+use super::search_result::replaced_line;
 use crate::wiring::Daybook;
 
 /// Longest answer, in bytes of text. More gives an agent more memory and costs it more tokens.
@@ -115,6 +116,11 @@ fn render_item(daybook: &Daybook, n: usize, answer: &RankedAnswer) -> String {
     let mut item = format!("{n}. {}\n", text.strip_prefix(TEXT_MARGIN).unwrap_or(&text));
     if let Some(context) = &answer.context {
         item.push_str(&with_margin(context.trim(), TEXT_MARGIN));
+        item.push('\n');
+    }
+    if let Some(replaced) = &answer.replaced {
+        let line = one_line(&replaced_line(daybook, replaced));
+        item.push_str(&with_margin(&line, TEXT_MARGIN));
         item.push('\n');
     }
     item.push_str(&format!("   {}\n", one_line(&source.join(" · "))));

@@ -13,6 +13,7 @@ pub(crate) mod damage;
 pub(crate) mod hidden_secrets;
 pub(crate) mod host_files;
 pub(crate) mod memory_files;
+pub(crate) mod moment;
 pub(crate) mod notes;
 pub(crate) mod overview;
 pub(crate) mod persons_secrets;

@@ -9,6 +9,7 @@ use daybook_engine::recall::search::{RankedAnswer, RecallQuestion, RecallResult,
 use serde_json::{Value, json};
 
 use super::RequestError;
+use super::moment::parse_moment;
 use super::search_result::SearchResult;
 use crate::models::embedding::embed_before_answering;
 use crate::wiring::Daybook;
@@ -28,6 +29,8 @@ pub(crate) struct RecallQuery {
     pub(crate) tools: bool,
     /// No answers, unless the question was likely discussed.
     pub(crate) strict: bool,
+    /// As it held at this time, as [`parse_moment`] reads it; the present if `None`.
+    pub(crate) at: Option<String>,
 }
 
 /// Answers a question, best answers first, with the confidence that it was discussed at all.
@@ -44,6 +47,8 @@ pub(crate) async fn answer_query_in(
     query: &RecallQuery,
     scopes: Option<Vec<Scope>>,
 ) -> Result<RecallResult> {
+    let until = query.at.as_deref();
+    let until = until.map(|at| parse_moment(daybook, at)).transpose()?;
     let models = daybook.models();
     let (model, unusable) = match models.embedders() {
         Ok(embedders) => (embedders.map(|it| &*it.questions), None),
@@ -60,7 +65,8 @@ pub(crate) async fn answer_query_in(
         limit: query.limit,
         rare: false,
         embedder: model,
-        now: daybook.clock.now(),
+        until,
+        now: until.unwrap_or_else(|| daybook.clock.now()),
     };
     let mut recalled = recall(&*daybook.store, &daybook.tenant, &question).await?;
     recalled.without_vectors = recalled.without_vectors.or(unusable);

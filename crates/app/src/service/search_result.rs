@@ -1,11 +1,13 @@
 //! One answer of recall, as JSON.
 
 use daybook_engine::recall::rank::ScoreParts;
-use daybook_engine::recall::search::RankedAnswer;
+use daybook_engine::recall::search::{RankedAnswer, Replacement};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::format_time;
 use crate::terminal::output::rfc3339;
+use crate::wiring::Daybook;
 
 /// One thing that is remembered, with its source.
 #[derive(Serialize, ToSchema)]
@@ -43,10 +45,48 @@ pub(crate) struct SearchResult {
     /// The time of its source, RFC 3339; `null` when unknown.
     #[schema(format = DateTime)]
     time: Option<String>,
+    /// What took its place, if it no longer holds. That comes before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced: Option<ReplacedBy>,
     /// The parts of the score, when they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     parts: Option<ScoreParts>,
+}
+
+/// What took the place of an answer that no longer holds.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct ReplacedBy {
+    /// The statement that holds.
+    text: String,
+    /// Its citation, for `/v1/show`.
+    citation: Option<String>,
+    /// Why: `updated`, `replaced`, `reversed`, `withdrawn` or `closed`.
+    reason: &'static str,
+    /// Since when, RFC 3339.
+    #[schema(format = DateTime)]
+    since: Option<String>,
+}
+
+impl From<&Replacement> for ReplacedBy {
+    fn from(replaced: &Replacement) -> Self {
+        Self {
+            text: replaced.text.clone(),
+            citation: replaced.citation.clone(),
+            reason: replaced.reason.as_str(),
+            since: rfc3339(replaced.since),
+        }
+    }
+}
+
+/// `replaced on 4 Feb 2026: use spaces [5e7a:L12]`, for people and agents.
+pub(crate) fn replaced_line(daybook: &Daybook, replaced: &Replacement) -> String {
+    let since = format_time(daybook, replaced.since, "%-d %b %Y");
+    let since = since.map_or_else(String::new, |day| format!(" on {day}"));
+    let citation = replaced.citation.as_ref();
+    let citation = citation.map_or_else(String::new, |citation| format!(" [{citation}]"));
+    let (reason, text) = (replaced.reason.as_str(), &replaced.text);
+    format!("{reason}{since}: {text}{citation}")
 }
 
 impl SearchResult {
@@ -72,6 +112,7 @@ impl From<&RankedAnswer> for SearchResult {
             session: answer.session.as_ref().map(ToString::to_string),
             events: answer.events.iter().map(|seq| seq.0).collect(),
             time: rfc3339(answer.time),
+            replaced: answer.replaced.as_ref().map(ReplacedBy::from),
             parts: None,
         }
     }

@@ -23,6 +23,7 @@ mod rescans;
 mod sessions;
 mod sources;
 mod spend;
+mod supersessions;
 mod trees;
 mod uses;
 
@@ -37,13 +38,20 @@ pub use rescans::RescanStore;
 pub use sessions::{Append, AppendOutcome, SessionCatalog, SessionKey, SessionLog};
 pub use sources::SourceStore;
 pub use spend::SpendStore;
+pub use supersessions::SupersessionStore;
 pub use trees::TreeStore;
 pub use uses::UseStore;
 
-/// What recall reads: the index, and the sessions that its answers cite. It has no methods of its own.
-pub trait RecallStore: IndexReader + VectorStore + SessionLog + SessionCatalog {}
+/// What recall reads: the index, the sessions that its answers cite, and what of it no longer holds. It has no methods of its own.
+pub trait RecallStore:
+    IndexReader + VectorStore + SessionLog + SessionCatalog + SupersessionStore
+{
+}
 
-impl<T> RecallStore for T where T: IndexReader + VectorStore + SessionLog + SessionCatalog {}
+impl<T> RecallStore for T where
+    T: IndexReader + VectorStore + SessionLog + SessionCatalog + SupersessionStore
+{
+}
 
 /// All seams of one store, for wiring. It has no methods of its own.
 pub trait Store:
@@ -61,6 +69,7 @@ pub trait Store:
     + QuarantineStore
     + RescanStore
     + ObservationStore
+    + SupersessionStore
     + ScopeStore
     + UseStore
     + IndexReader
@@ -85,6 +94,7 @@ impl<T> Store for T where
         + QuarantineStore
         + RescanStore
         + ObservationStore
+        + SupersessionStore
         + ScopeStore
         + UseStore
         + IndexReader

@@ -123,6 +123,10 @@ async fn write_memory(
 ) -> Result<ConsolidateOutcome, WorkError> {
     let path = folder(&worker.root, scope);
     let mut memory = load_memory(worker, scope).await?;
+    worker
+        .store
+        .set_supersessions(scope, &memory.supersessions)
+        .await?;
     let staged = staged_for((&*worker.store, &*worker.store), scope, &worker.person).await?;
     let is_empty = has_no_entries(&memory) && staged.is_empty();
     if is_empty && !has_files(worker, &path, scope).await? {

@@ -155,6 +155,7 @@ async fn relevant_memories(
         limit: SNIPPETS,
         rare: true,
         embedder: None,
+        until: None,
         now: Timestamp::ZERO,
     };
     let recalled = recall(&*worker.store, &session.id.tenant, &question).await?;

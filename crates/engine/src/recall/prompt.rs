@@ -166,9 +166,12 @@ pub fn select_lines(
     lines
 }
 
-/// Renders an answer as a line; `None` if the agent has it already, if it has no citation, or if it is a tool's call.
+/// Renders an answer as a line; `None` if the agent has it already, if it has no citation, if it no longer holds, or if it is a tool's call.
 fn render_line(answer: &RankedAnswer, known: &SessionKnowledge<'_>) -> Option<MemoryLine> {
     let citation = answer.citation.as_ref()?;
+    if answer.replaced.is_some() {
+        return None;
+    }
     let is_own = answer.session.is_some() && answer.session.as_ref() == known.session;
     if is_own
         || answer.origin == Some(Origin::ToolCall)

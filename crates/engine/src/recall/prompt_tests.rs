@@ -16,6 +16,7 @@ fn session(host_id: &str) -> SessionId {
 
 fn answer(text: &str, citation: &str, words: f64) -> RankedAnswer {
     RankedAnswer {
+        replaced: None,
         text: text.to_owned(),
         context: None,
         score: 0.5,

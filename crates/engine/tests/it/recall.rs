@@ -120,6 +120,7 @@ fn question(text: &str) -> RecallQuestion<'_> {
         limit: 20,
         rare: false,
         embedder: None,
+        until: None,
         now: at(90_000),
     }
 }

@@ -16,15 +16,15 @@ use daybook_domain::rescan::{
 use daybook_domain::seams::{
     Append, AppendOutcome, ExtractionStore, ImportStore, IndexReader, IndexWriter,
     ObservationStore, PlaceStore, ProjectKey, QuarantineStore, RescanStore, ScopeState, ScopeStore,
-    SessionCatalog, SessionKey, SessionLog, SourceStore, StagedWrites, Store, UseStore,
-    VectorStore,
+    SessionCatalog, SessionKey, SessionLog, SourceStore, StagedWrites, Store, SupersessionStore,
+    UseStore, VectorStore,
 };
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
     Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FinishOutcome, JobKey,
     LeaseToken, Observation, ObservationId, ObservationKind, Page, PageRequest, Place, Project,
     Provenance, RootRecord, RulesRevision, Scope, ScopeKind, Session, SessionId, StagedEntityWrite,
-    StoreError, Tenant, Timestamp, Use,
+    StoreError, SupersededObservation, Supersession, Tenant, Timestamp, Use,
 };
 
 use super::state::{LedgerEntry, seconds};
@@ -328,6 +328,33 @@ impl<S: Store + JobRows> ObservationStore for Ledgered<S> {
         self.inner
             .observations_of_kinds(tenant, scopes, kinds)
             .await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> SupersessionStore for Ledgered<S> {
+    async fn set_supersessions(
+        &self,
+        scope: &Scope,
+        supersessions: &[Supersession],
+    ) -> Result<(), StoreError> {
+        self.inner.set_supersessions(scope, supersessions).await
+    }
+
+    async fn superseded_by_event(
+        &self,
+        tenant: &Tenant,
+        events: &[(SessionId, EventSeq)],
+    ) -> Result<Vec<SupersededObservation>, StoreError> {
+        self.inner.superseded_by_event(tenant, events).await
+    }
+
+    async fn observation(
+        &self,
+        scope: &Scope,
+        id: ObservationId,
+    ) -> Result<Option<Observation>, StoreError> {
+        self.inner.observation(scope, id).await
     }
 }
 

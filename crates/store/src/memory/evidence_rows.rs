@@ -68,6 +68,7 @@ impl MemoryState {
             id,
             kind,
             tokens: None,
+            ended: None,
         };
         self.observations.insert(self.last_observation, row);
         self.last_observation

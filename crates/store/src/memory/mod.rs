@@ -15,6 +15,7 @@ mod rescans;
 mod sessions;
 mod sources;
 mod spend;
+mod supersessions;
 mod threads;
 mod trees;
 mod undo;
@@ -29,8 +30,8 @@ use daybook_domain::quarantine::QuarantinedObservation;
 use daybook_domain::source::{ImportRun, TranscriptSource};
 use daybook_domain::{
     EntityWrite, Event, EventId, EventSeq, ExtractionRecord, Gap, Job, JobKey, JobKind,
-    ObservationId, ObservationKind, Project, RemoteSource, Scope, Session, SessionId, TallyKind,
-    Tenant, Timestamp,
+    ObservationId, ObservationKind, Project, RemoteSource, Scope, Session, SessionId, Supersession,
+    TallyKind, Tenant, Timestamp,
 };
 
 use tokio::sync::watch;
@@ -164,6 +165,8 @@ struct ObservationRow {
     kind: ObservationKind,
     /// The tokens by which the observation is found, while it holds.
     tokens: Option<String>,
+    /// What ended its validity.
+    ended: Option<Supersession>,
 }
 
 #[derive(Debug, Clone)]

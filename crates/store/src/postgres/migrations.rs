@@ -95,6 +95,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0014_origins.sql"),
         serves: 12,
     },
+    Migration {
+        version: 15,
+        name: "supersessions",
+        sql: include_str!("migrations/0015_supersessions.sql"),
+        serves: 12,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

@@ -51,6 +51,7 @@ mod sessions;
 mod sources;
 mod spend;
 mod staged;
+mod supersessions;
 mod threads;
 mod transfer;
 mod trees;

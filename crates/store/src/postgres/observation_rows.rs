@@ -213,6 +213,20 @@ pub(super) async fn in_scope(tx: &Tx, scope: &Scope) -> Result<Vec<Observation>,
     }
 }
 
+/// The observation with this id that holds in a scope.
+pub(super) async fn with_id(
+    tx: &Tx,
+    scope: &Scope,
+    id: ObservationId,
+) -> Result<Option<Observation>, Fault> {
+    let Some(no) = find_scope(tx, scope).await? else {
+        return Ok(None);
+    };
+    let id = id.0.cast_signed();
+    let found = observations_where(tx, "scope_no = $1 AND id = $2", values![no, id]).await?;
+    Ok(found.into_iter().next())
+}
+
 /// Observations of `kinds` that hold in a tenant's scopes of one kind.
 pub(super) async fn of_kinds(
     tx: &Tx,

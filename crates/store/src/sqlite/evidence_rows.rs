@@ -38,7 +38,7 @@ const REMEMBERED: i64 = -1;
 
 /// Selects the evidence that gives observations: live, and of no polluted session unless a person asked to remember
 /// it.
-const VISIBLE: &str = "live AND (pollution IS NULL OR generation = -1)";
+pub(super) const VISIBLE: &str = "live AND (pollution IS NULL OR generation = -1)";
 
 /// Adds one piece of evidence for an observation in `scope`, unless a person retracted it.
 pub(super) fn add(
@@ -448,6 +448,20 @@ pub(super) fn observations(tx: &Connection, scope: &Scope) -> Result<Vec<Observa
         Some(no) => observations_where(tx, "scope_no = ?", &[&no]),
         None => Ok(Vec::new()),
     }
+}
+
+/// The observation with this id that holds in a scope.
+pub(super) fn observation(
+    tx: &Connection,
+    scope: &Scope,
+    id: ObservationId,
+) -> Result<Option<Observation>, Fault> {
+    let Some(no) = find_scope(tx, scope)? else {
+        return Ok(None);
+    };
+    let id = id.0.cast_signed();
+    let found = observations_where(tx, "scope_no = ? AND id = ?", &[&no, &id])?;
+    Ok(found.into_iter().next())
 }
 
 /// Observations of `kinds` that hold in a tenant's scopes of one kind.

@@ -79,6 +79,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0011_origins.sql"),
         serves: 9,
     },
+    Migration {
+        version: 12,
+        name: "supersessions",
+        sql: include_str!("migrations/0012_supersessions.sql"),
+        serves: 9,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

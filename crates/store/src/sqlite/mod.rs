@@ -41,6 +41,7 @@ mod sessions;
 mod sources;
 mod spend;
 mod staged;
+mod supersessions;
 mod term_counts;
 mod threads;
 mod transfer;

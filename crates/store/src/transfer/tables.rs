@@ -297,7 +297,8 @@ pub const TABLES: [Table; 27] = [
         key: &["observation_no"],
         columns: columns![
             observation_no: Int, scope_no: Int, id: Int, kind: Text, holds: Truth, shown: Int,
-            text: Text, context: Text, subject: Text, tokens: Text, origin: Text,
+            text: Text, context: Text, subject: Text, tokens: Text, origin: Text, later: Int,
+            ended_because: Text, ended_at: Int,
         ],
         numbers: numbers!("observation_no", "observations_observation_no_seq"),
         tenant_of: Some(("scopes", "scope_no")),

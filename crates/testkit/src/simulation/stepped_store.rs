@@ -17,7 +17,7 @@ use daybook_domain::seams::{
     Append, AppendOutcome, ExtractionStore, GapKey, ImportStore, IndexReader, IndexWriter,
     JobControl, JobListing, JobQueue, JobWatch, ObservationStore, PlaceStore, ProjectKey,
     QuarantineStore, RescanStore, ScopeState, ScopeStore, SessionCatalog, SessionKey, SessionLog,
-    SourceStore, StagedWrites, Store, UseStore, VectorStore,
+    SourceStore, StagedWrites, Store, SupersessionStore, UseStore, VectorStore,
 };
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
@@ -25,7 +25,7 @@ use daybook_domain::{
     FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Observation,
     ObservationId, ObservationKind, Page, PageRequest, Place, Priority, Project, Provenance,
     RootRecord, RulesRevision, Scope, ScopeKind, Session, SessionId, StagedEntityWrite, StoreError,
-    Tally, Tenant, Timestamp, Use,
+    SupersededObservation, Supersession, Tally, Tenant, Timestamp, Use,
 };
 
 use super::effect::{Effect, Journal, RecordedCall};
@@ -634,6 +634,28 @@ impl ObservationStore for SteppedStore {
     ) -> Answer<Vec<Observation>> {
         let call = self.store.observations_of_kinds(tenant, scopes, kinds);
         self.read("observations_of_kinds", call).await
+    }
+}
+
+#[async_trait]
+impl SupersessionStore for SteppedStore {
+    async fn set_supersessions(&self, scope: &Scope, found: &[Supersession]) -> Answer<()> {
+        let call = self.store.set_supersessions(scope, found);
+        self.change("set_supersessions", call).await
+    }
+
+    async fn superseded_by_event(
+        &self,
+        tenant: &Tenant,
+        events: &[(SessionId, EventSeq)],
+    ) -> Answer<Vec<SupersededObservation>> {
+        let call = self.store.superseded_by_event(tenant, events);
+        self.read("superseded_by_event", call).await
+    }
+
+    async fn observation(&self, scope: &Scope, id: ObservationId) -> Answer<Option<Observation>> {
+        let call = self.store.observation(scope, id);
+        self.read("observation", call).await
     }
 }
 

@@ -111,6 +111,7 @@ impl CandidateFetcher<'_> {
             session: document.session.as_ref().map(|(id, _)| id.clone()),
             events: document.events.clone(),
             time: document.at,
+            replaced: None,
         };
         match &document.what {
             DocumentKind::Event { origin } => answer.origin = Some(*origin),

@@ -9,6 +9,7 @@
 mod answers;
 mod candidates;
 mod deduplicate;
+mod outdated;
 mod question_vector;
 
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use daybook_domain::seams::{Embedder, RecallStore};
 use daybook_domain::{
     EventSeq, ObservationOrigin, Origin, Scope, SessionId, StoreError, Tenant, Timestamp,
 };
+pub use outdated::Replacement;
 use question_vector::{QuestionVector, question_vector};
 
 use tracing::field::Empty;
@@ -58,6 +60,8 @@ pub struct RecallQuestion<'a> {
     /// Embeds the question; `None` to search by words alone. A timer bounds the wait for an embedder that is not
     /// instant, so the runtime must have tokio's time enabled.
     pub embedder: Option<&'a dyn Embedder>,
+    /// Only what was stated by then, as it held then; `None` for the present.
+    pub until: Option<Timestamp>,
     /// When the question is asked, to resolve `yesterday` and the like; [`Timestamp::ZERO`] ignores those.
     pub now: Timestamp,
 }
@@ -91,6 +95,8 @@ pub struct RankedAnswer {
     pub events: Vec<EventSeq>,
     /// The time of its first event; [`Timestamp::ZERO`] if unknown.
     pub time: Timestamp,
+    /// What took its place, if it no longer holds. That comes before it.
+    pub replaced: Option<Replacement>,
 }
 
 /// The outcome of one question.
@@ -261,6 +267,9 @@ impl Search<'_> {
         } else {
             fetcher.expand_and_score(&mut candidates).await?;
         }
+        if let Some(until) = question.until {
+            candidates.retain(|candidate| candidate.outline.at <= until);
+        }
         let confidence = confidence(&ranking, &candidates);
         let mut ranked: Vec<&RecallCandidate> = candidates.iter().filter(|c| c.is_ranked).collect();
         ranked.sort_by(|a, b| {
@@ -268,6 +277,7 @@ impl Search<'_> {
             stepped(b).total_cmp(&stepped(a)).then_with(newest)
         });
         let answers = fetcher.answers(&ranked, question).await?;
+        let answers = self.place_current_first(answers).await?;
         Ok(SearchOutcome {
             candidates: ranked.len(),
             recalled: RecallResult {

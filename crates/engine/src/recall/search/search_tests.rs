@@ -2,8 +2,10 @@ use std::ops::Range;
 use std::time::Duration;
 
 use daybook_domain::index::FileEntry;
-use daybook_domain::seams::{IndexWriter, ObservationStore, PlaceStore, SessionLog};
-use daybook_domain::{EventId, NewEvent, Observation};
+use daybook_domain::seams::{
+    IndexWriter, ObservationStore, PlaceStore, SessionLog, SupersessionStore,
+};
+use daybook_domain::{EventId, Evidence, NewEvent, Observation, Supersession, SupersessionReason};
 use daybook_store::MemoryStore;
 use daybook_testkit::fixtures::{
     EventFixture, append, at, event, evidence, observation, project, project_scope, session,
@@ -120,6 +122,7 @@ fn question(text: &str) -> RecallQuestion<'_> {
         limit: 10,
         rare: false,
         embedder: None,
+        until: None,
         now: Timestamp::ZERO,
     }
 }
@@ -702,4 +705,71 @@ fn a_question_goes_by_words_when_its_model_is_silent() {
     };
     assert_eq!(recalled.answers[0].text, KITE[2]);
     assert_eq!(recalled, expected);
+}
+
+/// Three statements on one subject, each of which replaced the one before.
+fn changed_twice() -> Memory {
+    let memory = Memory::default();
+    let scope = user_scope("ada");
+    let texts = [
+        "The retry limit of the batch is twenty tries.",
+        "The retry limit of the batch is fifty tries.",
+        "The batch gives up after a minute.",
+    ];
+    let mut ids = Vec::new();
+    for (n, text) in (1..).zip(texts) {
+        let host_id = format!("{n:04}");
+        memory.hear(&host_id, vec![event(text).with_time(at(n * 100))]);
+        let piece = Evidence {
+            at: at(n * 100),
+            ..evidence(&session(&host_id), &[1])
+        };
+        let observed = Observation {
+            tokens: outlined_text(text),
+            ..observation(&scope, text, vec![piece])
+        };
+        ids.push(observed.id);
+        run(memory.0.observe(&[observed], at(1))).expect("an observation is taken in");
+    }
+    let replaced = |n: usize, until| Supersession {
+        earlier: ids[n],
+        later: ids[n + 1],
+        reason: SupersessionReason::Replaced,
+        until: at(until),
+    };
+    let noted = [replaced(0, 200), replaced(1, 300)];
+    run(memory.0.set_supersessions(&scope, &noted)).expect("changes are noted");
+    memory
+}
+
+#[test]
+fn what_holds_comes_before_what_it_replaced() {
+    let memory = changed_twice();
+    let answers = memory.ask("what is the retry limit of the batch?").answers;
+    assert_eq!(answers[0].text, "The batch gives up after a minute.");
+    assert_eq!(answers[0].replaced, None);
+    let outdated: Vec<&RankedAnswer> = answers.iter().filter(|a| a.replaced.is_some()).collect();
+    assert_eq!(outdated.len(), 2, "{answers:?}");
+    for answer in outdated {
+        let replaced = answer.replaced.as_ref().expect("it is outdated");
+        assert_eq!(replaced.text, answers[0].text);
+    }
+}
+
+#[test]
+fn a_question_about_the_past_is_answered_as_it_was_then() {
+    let memory = changed_twice();
+    for (until, expected) in [
+        (150, "The retry limit of the batch is twenty tries."),
+        (250, "The retry limit of the batch is fifty tries."),
+        (350, "The batch gives up after a minute."),
+    ] {
+        let asked = RecallQuestion {
+            until: Some(at(until)),
+            ..question("what is the retry limit of the batch?")
+        };
+        let answers = memory.answer(&asked).answers;
+        assert_eq!(answers[0].text, expected, "{until}: {answers:?}");
+        assert!(answers.iter().all(|answer| answer.time <= at(until)));
+    }
 }

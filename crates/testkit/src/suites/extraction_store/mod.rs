@@ -6,6 +6,7 @@ mod evidence;
 mod quarantined;
 mod redo;
 mod staged;
+mod supersessions;
 
 use daybook_domain::index::{CandidateQuery, DocumentKind, SearchFilter};
 use daybook_domain::page::read_all;
@@ -22,6 +23,7 @@ pub use evidence::*;
 pub use quarantined::*;
 pub use redo::*;
 pub use staged::*;
+pub use supersessions::*;
 
 use crate::fixtures::*;
 

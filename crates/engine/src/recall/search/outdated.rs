@@ -1,0 +1,171 @@
+//! Places what holds before what it ended, and says of each outdated answer what took its place.
+//!
+//! Not here: which observations no longer hold (`consolidate::supersede`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use daybook_domain::index::MemoryLayer;
+use daybook_domain::{
+    Citation, EventSeq, Observation, Scope, SessionId, StoreError, SupersededObservation,
+    Supersession, SupersessionReason, Timestamp,
+};
+
+use super::{RankedAnswer, Search};
+
+/// Most changes that are followed from one outdated statement to the one that holds.
+const CHAIN: usize = 16;
+
+type EventKey = (SessionId, EventSeq);
+
+/// What took the place of an outdated answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replacement {
+    /// The statement that holds.
+    pub text: String,
+    /// Its citation, which `show` takes.
+    pub citation: Option<String>,
+    /// Why the answer no longer holds.
+    pub reason: SupersessionReason,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+impl Search<'_> {
+    /// Marks answers that no longer held at the time of the question, and places before each what holds instead.
+    pub(super) async fn place_current_first(
+        &self,
+        answers: Vec<RankedAnswer>,
+    ) -> Result<Vec<RankedAnswer>, StoreError> {
+        let events: BTreeSet<EventKey> = answers.iter().flat_map(events_of).collect();
+        let ended = self.ended(events.into_iter().collect()).await?;
+        if ended.is_empty() {
+            return Ok(answers);
+        }
+        let mut placed: Vec<RankedAnswer> = Vec::with_capacity(answers.len());
+        let mut rest: Vec<Option<RankedAnswer>> = answers.into_iter().map(Some).collect();
+        for at in 0..rest.len() {
+            let Some(mut answer) = rest[at].take() else {
+                continue;
+            };
+            if let Some((change, holding)) = self.holding_instead(&answer, &ended).await? {
+                let known = placed.iter().any(|placed| rests_on(placed, &holding));
+                let mut later = rest.iter_mut().skip(at + 1).filter(|one| {
+                    let one = one.as_ref();
+                    one.is_some_and(|one| rests_on(one, &holding))
+                });
+                match later.next() {
+                    Some(current) => placed.extend(current.take()),
+                    None if !known => placed.push(answer_of(&holding, &answer)),
+                    None => {}
+                }
+                answer.replaced = Some(Replacement {
+                    text: holding.text.clone(),
+                    citation: citation_of(&holding),
+                    reason: change.reason,
+                    since: change.until,
+                });
+            }
+            placed.push(answer);
+        }
+        placed.truncate(self.question.limit);
+        Ok(placed)
+    }
+
+    /// What no longer held at the time of the question, by the events that it rests on.
+    async fn ended(
+        &self,
+        events: Vec<EventKey>,
+    ) -> Result<BTreeMap<EventKey, Vec<SupersededObservation>>, StoreError> {
+        let found = self.store.superseded_by_event(self.tenant, &events).await?;
+        let mut ended: BTreeMap<EventKey, Vec<SupersededObservation>> = BTreeMap::new();
+        let is_past = |one: &Supersession| self.question.until.is_none_or(|at| one.until <= at);
+        for one in found.into_iter().filter(|one| is_past(&one.supersession)) {
+            ended.entry(one.event.clone()).or_default().push(one);
+        }
+        Ok(ended)
+    }
+
+    /// What ended an answer's validity, and the observation that holds at the end of the chain of changes. An answer
+    /// that also rests on what holds is not outdated: it tells both.
+    async fn holding_instead(
+        &self,
+        answer: &RankedAnswer,
+        ended: &BTreeMap<EventKey, Vec<SupersededObservation>>,
+    ) -> Result<Option<(Supersession, Observation)>, StoreError> {
+        let found = events_of(answer).find_map(|event| ended.get(&event)?.first());
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        let mut change = found.supersession;
+        let first = change;
+        for _ in 0..CHAIN {
+            let Some(holding) = self.store.observation(&found.scope, change.later).await? else {
+                return Ok(None);
+            };
+            if rests_on(answer, &holding) {
+                return Ok(None);
+            }
+            match self.ended_by(&found.scope, &holding).await? {
+                Some(next) => change = next,
+                None => return Ok(Some((first, holding))),
+            }
+        }
+        Ok(None)
+    }
+
+    async fn ended_by(
+        &self,
+        scope: &Scope,
+        observation: &Observation,
+    ) -> Result<Option<Supersession>, StoreError> {
+        let evidence = observation.evidence.iter();
+        let events =
+            evidence.flat_map(|one| one.events.iter().map(|seq| (one.session.clone(), *seq)));
+        let ended = self.ended(events.collect()).await?;
+        let mut of_it = ended
+            .into_values()
+            .flatten()
+            .filter(|one| &one.scope == scope && one.supersession.earlier == observation.id);
+        Ok(of_it.next().map(|one| one.supersession))
+    }
+}
+
+fn events_of(answer: &RankedAnswer) -> impl Iterator<Item = EventKey> {
+    let session = answer.session.iter();
+    session.flat_map(|session| answer.events.iter().map(|seq| (session.clone(), *seq)))
+}
+
+fn rests_on(answer: &RankedAnswer, observation: &Observation) -> bool {
+    observation.evidence.iter().any(|one| {
+        answer.session.as_ref() == Some(&one.session)
+            && answer.events.iter().any(|event| one.events.contains(event))
+    })
+}
+
+fn citation_of(observation: &Observation) -> Option<String> {
+    let last = observation.evidence.last()?;
+    let lines = last.lines.iter().map(|line| (*line, *line)).collect();
+    let session = last.label.clone();
+    Some(Citation { session, lines }.to_string())
+}
+
+/// The answer that an observation gives in place of an outdated one, with the outdated one's score.
+fn answer_of(holding: &Observation, outdated: &RankedAnswer) -> RankedAnswer {
+    let last = holding.evidence.last();
+    RankedAnswer {
+        text: holding.text.clone(),
+        context: holding.context.clone(),
+        score: outdated.score,
+        parts: outdated.parts,
+        scope: Some(holding.scope.clone()),
+        layer: MemoryLayer::Observation,
+        origin: None,
+        learned_from: Some(holding.origin),
+        file: None,
+        citation: citation_of(holding),
+        session: last.map(|one| one.session.clone()),
+        events: last.map_or_else(Vec::new, |one| one.events.clone()),
+        time: holding.last_at(),
+        replaced: None,
+    }
+}

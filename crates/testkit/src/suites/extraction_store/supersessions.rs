@@ -1,0 +1,81 @@
+//! Which observations no longer hold.
+
+use daybook_domain::{SupersededObservation, Supersession, SupersessionReason};
+
+use super::*;
+
+fn replaced(earlier: &Observation, later: &Observation, until: u64) -> Supersession {
+    Supersession {
+        earlier: earlier.id,
+        later: later.id,
+        reason: SupersessionReason::Replaced,
+        until: at(until),
+    }
+}
+
+async fn superseded(store: &dyn Store, id: &SessionId, event: u64) -> Vec<SupersededObservation> {
+    let events = [(id.clone(), EventSeq(event))];
+    store
+        .superseded_by_event(&id.tenant, &events)
+        .await
+        .unwrap()
+}
+
+pub async fn what_no_longer_holds_is_found_by_the_events_that_it_rests_on(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let tabs = observation(&scope, "Use tabs.", vec![evidence(&id, &[2, 5])]);
+    let spaces = observation(&scope, "Use spaces.", vec![evidence(&id, &[7])]);
+    let both = vec![tabs.clone(), spaces.clone()];
+    let ended = extract(store, &id, (1, 10), both.clone()).await;
+    assert_eq!(ended, FinishOutcome::Complete);
+    let revision = state(store, &scope).await;
+    let change = replaced(&tabs, &spaces, 7);
+    store.set_supersessions(&scope, &[change]).await.unwrap();
+    assert_eq!(state(store, &scope).await, revision);
+    assert_eq!(observations_in(store, &scope).await, both);
+    let found = |event| SupersededObservation {
+        event: (id.clone(), EventSeq(event)),
+        scope: scope.clone(),
+        supersession: change,
+    };
+    assert_eq!(superseded(store, &id, 5).await, [found(5)]);
+    assert_eq!(superseded(store, &id, 3).await, []);
+    assert_eq!(superseded(store, &id, 7).await, []);
+    let later = store.observation(&scope, spaces.id).await.unwrap();
+    assert_eq!(later, Some(spaces));
+    let unknown = store.observation(&scope, ObservationId(1)).await.unwrap();
+    assert_eq!(unknown, None);
+}
+
+pub async fn what_is_noted_of_a_scope_replaces_what_was_noted_before(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let (scope, other) = (user_scope("ada"), project_scope("ledger"));
+    let of =
+        |scope: &Scope, text: &str, event| observation(scope, text, vec![evidence(&id, &[event])]);
+    let all = vec![
+        of(&scope, "Use tabs.", 2),
+        of(&scope, "Use spaces.", 4),
+        of(&scope, "Use two spaces.", 6),
+        of(&other, "Round down.", 3),
+        of(&other, "Round up.", 8),
+    ];
+    let ended = extract(store, &id, (1, 10), all.clone()).await;
+    assert_eq!(ended, FinishOutcome::Complete);
+    let first = [replaced(&all[0], &all[1], 4)];
+    let second = [replaced(&all[1], &all[2], 6)];
+    let elsewhere = [replaced(&all[3], &all[4], 8)];
+    store.set_supersessions(&scope, &first).await.unwrap();
+    store.set_supersessions(&other, &elsewhere).await.unwrap();
+    store.set_supersessions(&scope, &second).await.unwrap();
+    let ended = async |event| {
+        let found = superseded(store, &id, event).await;
+        found.iter().map(|one| one.supersession).collect::<Vec<_>>()
+    };
+    assert_eq!(ended(2).await, []);
+    assert_eq!(ended(4).await, second);
+    assert_eq!(ended(3).await, elsewhere);
+    store.set_supersessions(&scope, &[]).await.unwrap();
+    assert_eq!(ended(4).await, []);
+    assert_eq!(ended(3).await, elsewhere);
+}
