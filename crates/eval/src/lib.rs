@@ -4,6 +4,8 @@
 //! functions as an agent's messages, its questions are asked through the same recall, and the results are compared with
 //! the evidence that the benchmark names. Simple baselines answer the same questions in the same run.
 //!
+//! [`changes`] measures how memory keeps up with statements that later ones end.
+//!
 //! Not here: opening a database, printing, and any rule of recall.
 
 #![cfg_attr(
@@ -19,6 +21,7 @@ mod ask;
 mod baseline;
 mod bm25;
 mod calibrate;
+pub mod changes;
 mod confidence;
 mod dataset;
 mod end_to_end;

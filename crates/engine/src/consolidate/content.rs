@@ -9,7 +9,16 @@ use std::sync::LazyLock;
 use daybook_text::tokens::{TokenKind, for_each_token, index_text};
 use regex::Regex;
 
-static EMPTY: LazyLock<HashSet<&str>> = LazyLock::new(|| section("empty").collect());
+/// Words without content, as tokens have them: without accents.
+static EMPTY: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let mut surfaces = HashSet::new();
+    for word in section("empty") {
+        for_each_token(word, |token| {
+            surfaces.insert(token.surface.to_owned());
+        });
+    }
+    surfaces
+});
 
 /// The first word of each line, by the stems of the others.
 static SYNONYMS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
@@ -37,7 +46,11 @@ const LONG_SHARED: f64 = 0.9;
 /// Words from which a statement is long: a word more or less is a slip there.
 const LONG: usize = 8;
 /// Most words, as a share of its own, that the longer of two statements has besides those of the other.
-const FURTHER: f64 = 0.25;
+const FURTHER: f64 = 0.2;
+/// Stems of words that say that something is bounded, not what.
+const BOUNDS: [&str; 5] = ["limit", "max", "maximum", "min", "minimum"];
+/// Signs that are parts of names.
+const SIGNS: [char; 4] = ['*', '#', '@', '+'];
 /// Fewest words of a statement that another may repeat with further ones.
 const REPEATED: usize = 2;
 
@@ -82,7 +95,8 @@ impl Content {
         let common = ours.intersection(theirs).count();
         let longer = ours.len().max(theirs.len());
         let shorter = ours.len().min(theirs.len());
-        if common < REPEATED || numbers(ours) != numbers(theirs) {
+        let one_contrasts = self.order.is_empty() != other.order.is_empty();
+        if common < REPEATED || one_contrasts || numbers(ours) != numbers(theirs) {
             return false;
         }
         let only_adds = common == shorter && (longer - common) as f64 <= FURTHER * longer as f64;
@@ -101,8 +115,19 @@ pub(super) fn content_words(low: &str) -> ContentWords {
     words_in_order(low).into_iter().collect()
 }
 
+/// The words of a value's subject: "limit of the list" and "list limit" are one, and so is "the list", which is limited.
+pub(super) fn subject_words(subject: &str) -> ContentWords {
+    let words = content_words(&lowered(subject));
+    let is_bound = |word: &String| BOUNDS.contains(&word.as_str());
+    let others: ContentWords = words.iter().filter(|it| !is_bound(it)).cloned().collect();
+    if others.is_empty() { words } else { others }
+}
+
 fn words_in_order(low: &str) -> Vec<String> {
     let mut words = Vec::new();
+    // Names that differ in their signs alone: `test_*.py` and `*_test.py`.
+    let signed = low.split_whitespace().filter(|word| word.contains(SIGNS));
+    words.extend(signed.map(|word| word.trim_end_matches([',', ';', ')']).to_owned()));
     for_each_token(low, |token| {
         let is_whole = matches!(token.kind, TokenKind::Whole { .. } | TokenKind::Pair);
         if is_whole && !EMPTY.contains(token.surface) {

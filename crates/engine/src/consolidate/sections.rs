@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::ObservationKind;
 
+use super::content::{ContentWords, subject_words};
 use super::done::done_section;
 use super::entries::{context_suffix, observation_entry, time_and_branch_suffix};
 use super::left_off::{LEFT_OFF, left_off_section};
@@ -146,15 +147,19 @@ fn fix_entry(_: &MemoryInput, merged: &MergedObservation) -> MemoryEntry {
 
 /// One entry for each subject with all its values, the last in bold.
 fn value_entries(observations: &[MergedObservation]) -> Vec<MemoryEntry> {
-    let mut by_subject: BTreeMap<&str, Vec<&MergedObservation>> = BTreeMap::new();
+    let mut by_subject: BTreeMap<ContentWords, Vec<&MergedObservation>> = BTreeMap::new();
     let values = observations.iter();
     for merged in values.filter(|merged| merged.kind == ObservationKind::Value) {
-        by_subject
-            .entry(merged.subject.as_deref().unwrap_or_default())
-            .or_default()
-            .push(merged);
+        let subject = merged.subject.as_deref().unwrap_or_default();
+        let of_subject = by_subject.entry(subject_words(subject)).or_default();
+        of_subject.push(merged);
     }
-    let mut subjects: Vec<(&str, Vec<&MergedObservation>)> = by_subject.into_iter().collect();
+    // The first name of the subject stays: the entry is found by it.
+    let named = by_subject.into_values().filter_map(|values| {
+        let first = values.iter().min_by_key(|value| value.first_at())?;
+        Some((first.subject.as_deref().unwrap_or_default(), values))
+    });
+    let mut subjects: Vec<(&str, Vec<&MergedObservation>)> = named.collect();
     subjects.sort_by_key(|(subject, values)| {
         let last = values.iter().map(|value| value.last_at()).max();
         (

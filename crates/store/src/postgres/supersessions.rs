@@ -122,7 +122,7 @@ async fn superseded(
         return Ok(Vec::new());
     };
     let find = format!(
-        "SELECT id, later, ended_because, ended_at, events, tenant, scopes.kind AS kind, name
+        "SELECT id, later, ended_because, ended_at, evidence.events AS events, tenant, scopes.kind AS kind, name
         FROM evidence JOIN sessions USING (session_no)
         JOIN observations USING (observation_no) JOIN scopes USING (scope_no)
         JOIN tenants ON tenants.tenant_no = scopes.tenant_no

@@ -107,7 +107,7 @@ fn superseded(
         return Ok(Vec::new());
     };
     let mut find = tx.prepare_cached(&format!(
-        "SELECT id, later, ended_because, ended_at, events, tenant, scopes.kind AS kind, name
+        "SELECT id, later, ended_because, ended_at, evidence.events AS events, tenant, scopes.kind AS kind, name
          FROM evidence JOIN sessions USING (session_no)
          JOIN observations USING (observation_no) JOIN scopes USING (scope_no)
          JOIN tenants ON tenants.tenant_no = scopes.tenant_no

@@ -7,8 +7,12 @@ use daybook_domain::eligibility::Switches;
 use daybook_domain::trigger::DueLimits;
 use daybook_domain::{BoxError, Tenant};
 use daybook_engine::append::IngestContext;
+use daybook_engine::extract::extractive::Extractive;
+use daybook_engine::jobs::{WorkLimits, WorkerContext};
+use daybook_eval::changes::CaseMemory;
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
 use daybook_text::redact::Redactor;
+use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
 use crate::clock::SystemClock;
@@ -48,6 +52,28 @@ impl MemoryFactory {
             redactor: Arc::new(Redactor::standard()),
             readers: 1,
         })
+    }
+
+    /// As [`Self::make`], with a worker that extracts without a model.
+    pub(super) fn make_with_worker(&self) -> Result<CaseMemory, BoxError> {
+        let intake = self.make()?;
+        let folder = self.folder.borrow();
+        let root = folder.as_ref().ok_or("the memory has no folder")?.path();
+        let worker = WorkerContext {
+            store: Arc::clone(&intake.store),
+            trees: None,
+            root: root.to_owned(),
+            clock: Arc::clone(&intake.clock),
+            extractor: Arc::new(Extractive),
+            holder: "eval".to_owned(),
+            person: "ada".to_owned(),
+            zone: TimeZone::UTC,
+            tenant: intake.tenant.clone(),
+            switches: Switches::default(),
+            redactor: Redactor::standard(),
+            limits: WorkLimits::default(),
+        };
+        Ok(CaseMemory { intake, worker })
     }
 
     pub(super) fn end(&self) {

@@ -2,6 +2,7 @@
 //!
 //! Not here: loading, asking and measuring (`daybook-eval`).
 
+mod changes;
 mod memory;
 mod misses;
 mod models;
@@ -46,7 +47,7 @@ pub(crate) struct EvalCommand {
     /// your own memory is searched
     #[arg(long, value_name = "FOLDER")]
     transcripts: Option<PathBuf>,
-    /// With `questions`: only those of this split
+    /// With `questions` and `changes`: only those of this split
     #[arg(long, value_enum)]
     split: Option<SplitName>,
     /// Results for each question; fewer than 20 make recall among 20 smaller
@@ -87,6 +88,8 @@ enum Benchmark {
     Beam,
     /// Questions of your own, a file: TOML with [[question]] tables, or JSON lines
     Questions,
+    /// Statements that later ones replace, reverse, take back or repeat, a file: TOML
+    Changes,
 }
 
 /// What questions of one's own are for.
@@ -103,10 +106,15 @@ impl EvalCommand {
         if !(1..=ANSWERS).contains(&self.limit) {
             bail!("--limit is 1 to {ANSWERS}");
         }
-        if self.benchmark != Benchmark::Questions
-            && (self.transcripts.is_some() || self.split.is_some())
-        {
-            bail!("--transcripts and --split are for `daybook eval questions`");
+        let is_split = matches!(self.benchmark, Benchmark::Questions | Benchmark::Changes);
+        if self.transcripts.is_some() && self.benchmark != Benchmark::Questions {
+            bail!("--transcripts is for `daybook eval questions`");
+        }
+        if self.split.is_some() && !is_split {
+            bail!("--split is for `daybook eval questions` and `daybook eval changes`");
+        }
+        if self.benchmark == Benchmark::Changes {
+            return self.run_changes(common);
         }
         let report = match self.benchmark {
             Benchmark::Locomo => self.run_benchmark(common, &load::load_locomo(&self.path)?),
@@ -114,7 +122,7 @@ impl EvalCommand {
                 self.run_benchmark(common, &load::load_longmemeval(&self.path)?)
             }
             Benchmark::Beam => self.run_benchmark(common, &load::load_beam(&self.path)?),
-            Benchmark::Questions => self.run_questions(common),
+            Benchmark::Questions | Benchmark::Changes => self.run_questions(common),
         }?;
         if common.json {
             print_json(&serde_json::to_value(&report)?)?;
@@ -180,12 +188,15 @@ impl EvalCommand {
         (store, tenant): (&dyn Store, &Tenant),
         models: Option<&EndToEndModels>,
     ) -> Result<EvalReport> {
-        let split = self.split.map(|split| match split {
+        let dataset = written.resolve(store, tenant, self.split()).await?;
+        Ok(run_stored(&dataset, store, tenant, &self.recall_options()?, models).await?)
+    }
+
+    fn split(&self) -> Option<Split> {
+        self.split.map(|split| match split {
             SplitName::Tune => Split::Tune,
             SplitName::Report => Split::Report,
-        });
-        let dataset = written.resolve(store, tenant, split).await?;
-        Ok(run_stored(&dataset, store, tenant, &self.recall_options()?, models).await?)
+        })
     }
 
     /// The models that answer and judge, where they are named. Their calls are charged and capped like all

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use daybook_domain::{ObservationKind as Kind, SupersessionReason as Reason};
+use daybook_domain::{ObservationKind as Kind, ObservationOrigin, SupersessionReason as Reason};
 
 use super::statement::{Setting, Statement};
 use crate::consolidate::content::ContentWords;
@@ -28,7 +28,7 @@ pub(super) struct Stated<'a> {
 /// Why `later` ends the validity of `earlier`; `None` if both hold.
 pub(super) fn supersedes(later: &Stated<'_>, earlier: &Stated<'_>) -> Option<Reason> {
     let (new, old) = (&later.statement, &earlier.statement);
-    if later.merged.origin.trust() < earlier.merged.origin.trust() {
+    if !may_end(later.merged, earlier.merged) {
         return None;
     }
     match (later.merged.kind, earlier.merged.kind) {
@@ -63,6 +63,13 @@ pub(super) fn supersedes(later: &Stated<'_>, earlier: &Stated<'_>) -> Option<Rea
     let is_withdrawn = |named: &ContentWords| holds(named) && is_its_subject(named, old);
     let takes_back = new.withdrawn.iter().any(is_withdrawn);
     takes_back.then_some(Reason::Withdrawn)
+}
+
+/// Whether the later observation is trusted enough: no less than the earlier one, or a decision in the agent's words
+/// that a person accepted.
+pub(super) fn may_end(later: &MergedObservation, earlier: &MergedObservation) -> bool {
+    let is_accepted = later.kind == Kind::Decision && later.origin >= ObservationOrigin::Concluded;
+    is_accepted || later.origin.trust() >= earlier.origin.trust()
 }
 
 /// Whether a phrase names something in a statement of these words.

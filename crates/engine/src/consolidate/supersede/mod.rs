@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use daybook_domain::{Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp};
 
-use super::content::{ContentWords, content_words};
+use super::content::{ContentWords, subject_words};
 use super::merge::MergedObservation;
-use compare::{Stated, supersedes};
+use compare::{Stated, may_end, supersedes};
 use statement::Statement;
 
 /// Words by which an observation finds earlier ones: its rarest.
@@ -173,8 +173,8 @@ impl<'s> KnownStatements<'s> {
         let earlier = &stated[before];
         let mut choices = earlier.statement.choices.iter();
         let is_other = choices.any(|choice| choice.value.is_disjoint(ours));
-        let is_trusted = one.merged.origin.trust() >= earlier.merged.origin.trust();
-        (is_before(earlier, one) && is_other && is_trusted).then_some(before)
+        let may = may_end(one.merged, earlier.merged);
+        (is_before(earlier, one) && is_other && may).then_some(before)
     }
 }
 
@@ -214,7 +214,7 @@ fn stated(merged: &MergedObservation) -> Stated<'_> {
     Stated {
         merged,
         statement,
-        subject: content_words(&subject.to_lowercase()),
+        subject: subject_words(subject),
     }
 }
 

@@ -79,7 +79,25 @@ fn clauses(low: &str) -> impl Iterator<Item = &str> {
         .flat_map(|part| part.split(" — "))
         .flat_map(|part| part.split(" -> "))
         .map(|clause| clause.trim_matches(|c: char| c.is_whitespace() || "\"“”'.,:".contains(c)))
+        .map(without_address)
         .filter(|clause| !clause.is_empty())
+}
+
+/// "the vault is in Oban" of "remember: the vault is in Oban".
+fn without_address(clause: &str) -> &str {
+    let address = [
+        "remember",
+        "note",
+        "fyi",
+        "for the record",
+        "keep in mind",
+        "merke dir",
+        "recuerda",
+    ];
+    match clause.split_once([':', ',']) {
+        Some((first, rest)) if address.contains(&first.trim()) => rest.trim_start(),
+        _ => clause.strip_prefix("remember that ").unwrap_or(clause),
+    }
 }
 
 /// The first word with content after the negation, and the next one.

@@ -202,12 +202,31 @@ fn find_agreement(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
     {
         return None;
     }
-    let proposal = proposal(&turn.previous_reply?.text)?;
-    if proposal.ends_with('?') || !is_decision(&proposal) {
+    let reply = &turn.previous_reply?.text;
+    let plain = proposal(reply).filter(|proposal| !proposal.ends_with('?'));
+    let proposal = plain.or_else(|| asked_change(reply))?;
+    if !is_decision(&proposal) {
         return None;
     }
     let words: Vec<&str> = turn.prose.iter().map(|s| s.text.as_str()).collect();
     Some(accepted(turn, AGREED, &proposal, &words.join(" ")))
+}
+
+/// A question whether to do something lasting, such as "Should I store uploads in S3 instead of local disk?".
+static ASKED_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^(?:so,? )?(?:should|shall) (?:i|we) ((?:use|switch|move|keep|store|default|replace|rename|drop|make|treat)\b.{8,}|.{4,}\b(?:instead of|rather than)\b.{4,})\?$",
+    )
+    .expect("the pattern is constant")
+});
+
+/// What the last question of the agent's message would change, unless it leaves a choice.
+fn asked_change(reply: &str) -> Option<String> {
+    let said = agent_sentences(reply);
+    let asked = said.iter().rev().find(|sentence| sentence.is_question())?;
+    let change = &ASKED_CHANGE.captures(&asked.text)?[1];
+    let leaves_choice = lowered(change).contains(" or ");
+    (!leaves_choice).then(|| change.to_owned())
 }
 
 /// The agent's proposal with the highest weight, if it asks for agreement.
@@ -252,6 +271,24 @@ mod tests {
         check(LIST, "option 1 please", Some("Keep it - as is"));
         check(LIST, "the third one", Some("Wait"));
         check(LIST, "2", Some("Split the crate"));
+    }
+
+    #[test]
+    fn a_question_for_something_lasting_is_accepted_in_its_words() {
+        for (asked, expected) in [
+            (
+                "I looked.\nShould I store uploads in S3 instead of local disk?",
+                Some("store uploads in S3 instead of local disk"),
+            ),
+            (
+                "Should we use Postgres for the ledger?",
+                Some("use Postgres for the ledger"),
+            ),
+            ("Should I use Postgres or SQLite for the ledger?", None),
+            ("Should I fix the failing test?", None),
+        ] {
+            assert_eq!(asked_change(asked).as_deref(), expected, "{asked}");
+        }
     }
 
     #[test]

@@ -98,7 +98,12 @@ fn classify_sentences(
 /// "that's wrong, the key must …" without the verdict, which points at what it rejects.
 fn without_verdict<'s>(low: &'s str, lexicon: &Lexicon) -> &'s str {
     match low.split_once(", ") {
-        Some((verdict, rest)) if lexicon.weight(Cue::Correction, verdict) > 0 => rest,
+        Some((verdict, rest))
+            if lexicon.weight(Cue::Correction, verdict) > 0
+                && lexicon.has_cue(Cue::Pointer, verdict) =>
+        {
+            rest
+        }
         _ => low,
     }
 }
