@@ -62,6 +62,8 @@ pub(super) struct Content {
     order: Vec<String>,
     /// It denies or forbids.
     denies: bool,
+    /// The words right after its negations.
+    denied: ContentWords,
 }
 
 impl Content {
@@ -70,6 +72,7 @@ impl Content {
         let words = words_in_order(&low);
         Self {
             denies: denies(&low),
+            denied: denied_words(&low),
             words: words.iter().cloned().collect(),
             order: if ORDERED.is_match(&low) {
                 words
@@ -83,6 +86,12 @@ impl Content {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let (ours, theirs) = (&self.words, &other.words);
         if self.denies != other.denies || (ours.is_empty() && theirs.is_empty()) {
+            return false;
+        }
+        // "never rebase, merge" and "never merge, rebase".
+        let denies_other =
+            |one: &Self, other: &Self| !one.denied.is_empty() && one.denied.is_subset(&other.words);
+        if self.denied != other.denied && denies_other(self, other) && denies_other(other, self) {
             return false;
         }
         if ours == theirs {
@@ -138,11 +147,37 @@ fn words_in_order(low: &str) -> Vec<String> {
     words
 }
 
+static NEGATION: LazyLock<HashSet<&str>> = LazyLock::new(|| section("negation").collect());
+
 /// Whether a text in lower case denies or forbids; twice is not at all.
 fn denies(low: &str) -> bool {
-    static NEGATION: LazyLock<HashSet<&str>> = LazyLock::new(|| section("negation").collect());
-    let words = low.split(|c: char| !(c.is_alphanumeric() || c == '\''));
-    words.filter(|word| NEGATION.contains(word)).count() % 2 == 1
+    plain_words(low)
+        .filter(|word| NEGATION.contains(word))
+        .count()
+        % 2
+        == 1
+}
+
+/// The first word with content after each negation.
+fn denied_words(low: &str) -> ContentWords {
+    let mut denied = ContentWords::new();
+    let mut is_denied = false;
+    for word in plain_words(low) {
+        let content = content_words(word);
+        match NEGATION.contains(word) {
+            true => is_denied = true,
+            false if is_denied && !content.is_empty() => {
+                denied.extend(content);
+                is_denied = false;
+            }
+            false => {}
+        }
+    }
+    denied
+}
+
+fn plain_words(low: &str) -> impl Iterator<Item = &str> {
+    low.split(|c: char| !(c.is_alphanumeric() || c == '\''))
 }
 
 fn section(name: &str) -> impl Iterator<Item = &'static str> {

@@ -11,9 +11,9 @@ use super::statement::{Setting, Statement};
 use crate::consolidate::content::ContentWords;
 use crate::consolidate::merge::MergedObservation;
 
-/// Least share of the shorter statement's words that a statement and its opposite have in common.
-const OPPOSITE_SHARE: f64 = 0.6;
-/// Fewest words that they have in common, unless they have no others.
+/// Least share of a denial's words that are the claim's, too.
+const OPPOSITE_SHARE: f64 = 0.65;
+/// Fewest words that both have, unless they have no others.
 const OPPOSITE_WORDS: usize = 2;
 
 /// An observation with its statement's parts.
@@ -46,7 +46,7 @@ pub(super) fn supersedes(later: &Stated<'_>, earlier: &Stated<'_>) -> Option<Rea
         }
         _ => {}
     }
-    let holds = |named: &ContentWords| names(named, &old.words) && named.is_disjoint(&old.denied);
+    let holds = |named: &ContentWords| names(named, &old.words) && !old.denies(named);
     if new
         .replaced
         .iter()
@@ -96,23 +96,19 @@ fn excludes(set: &Setting, new: &Statement, old: &Statement) -> bool {
         let is_same_key = set.key == before.key
             || (new.changes && (names(&set.key, &before.key) || names(&before.key, &set.key)));
         let is_other = !set.value.is_subset(&before.value) && !before.value.is_subset(&set.value);
-        let is_denied =
-            !set.value.is_disjoint(&new.denied) || !before.value.is_disjoint(&old.denied);
+        let is_denied = new.denies(&set.value) || old.denies(&before.value);
         !set.key.is_empty() && is_same_key && is_other && !is_denied
     })
 }
 
-/// Whether `denial` denies what `claim` claims, or the claim allows it.
-fn is_opposite(denial: &Statement, claim: &Statement) -> bool {
-    if denial.denied.is_empty()
-        || !names(&denial.denied, &claim.words)
-        || !denial.denied.is_disjoint(&claim.denied)
-        || denial.permits
-    {
-        return false;
-    }
-    let common = denial.words.intersection(&claim.words).count();
-    let shorter = denial.words.len().min(claim.words.len());
-    let is_whole = denial.words == claim.words;
-    (common >= OPPOSITE_WORDS && common as f64 >= OPPOSITE_SHARE * shorter as f64) || is_whole
+/// Whether one statement denies what the other claims. The denial may not be narrower: "never write docstrings that
+/// repeat a name" leaves other docstrings.
+fn is_opposite(denying: &Statement, claim: &Statement) -> bool {
+    denying.denials.iter().any(|denial| {
+        let common = denial.words.intersection(&claim.words).count();
+        let is_named = names(&denial.head, &claim.words) && !claim.denies(&denial.head);
+        let covers = common as f64 >= OPPOSITE_SHARE * denial.words.len() as f64;
+        let is_whole = denial.words == claim.words;
+        is_named && ((common >= OPPOSITE_WORDS && covers) || is_whole)
+    })
 }

@@ -20,8 +20,8 @@ pub(super) static CHOICE: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("choi
 pub(super) static STATE: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("state"));
 /// Phrases that say that something changes.
 pub(super) static CHANGE: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("change"));
-/// Phrases that allow.
-pub(super) static PERMITS: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("permits"));
+/// Phrases that make a denial a condition.
+pub(super) static CONDITION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("condition"));
 
 /// Whether one of the patterns matches.
 pub(super) fn has(patterns: &[Regex], text: &str) -> bool {

@@ -193,7 +193,7 @@ fn reviews(
             for at in known.sharing(&name) {
                 let (one, of) = (&stated[at].statement, stated[at].merged);
                 let rests_on = set.value.is_subset(&one.words)
-                    && set.value.is_disjoint(&one.denied)
+                    && !one.denies(&set.value)
                     && of.last_at() < change.until;
                 if rests_on && !ended.contains(&at) && at != change.later {
                     reviews.entry(at).or_insert(*change);

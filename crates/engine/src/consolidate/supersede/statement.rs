@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::consolidate::content::{ContentWords, content_words, lowered};
 
-use super::cues::{CHANGE, CHOICE, NEGATION, PERMITS, REPLACED, STATE, WITHDRAWN, has};
+use super::cues::{CHANGE, CHOICE, CONDITION, NEGATION, REPLACED, STATE, WITHDRAWN, has};
 
 /// Most words of what a statement takes back: longer phrases are not names of things.
 const OLD_WORDS: usize = 6;
@@ -20,15 +20,22 @@ pub(super) struct Setting {
     pub value: ContentWords,
 }
 
+/// What a statement forbids or denies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Denial {
+    /// The word right after the negation.
+    pub head: ContentWords,
+    /// All words of its clause.
+    pub words: ContentWords,
+}
+
 /// A statement's parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Statement {
     /// All its words with content.
     pub words: ContentWords,
-    /// The words right after its negation: what it forbids or denies.
-    pub denied: ContentWords,
-    /// It allows what another may forbid.
-    pub permits: bool,
+    /// What it forbids or denies.
+    pub denials: Vec<Denial>,
     /// What it replaces, by name.
     pub replaced: Vec<ContentWords>,
     /// What it takes back, by name.
@@ -56,13 +63,18 @@ impl Statement {
     }
 
     fn add_clause(&mut self, clause: &str) {
-        self.permits |= has(&PERMITS, clause);
         self.changes |= has(&CHANGE, clause);
-        self.denied.extend(denied_words(clause));
+        self.denials.extend(denial(clause));
         self.replaced.extend(named_old(&REPLACED, clause));
         self.withdrawn.extend(named_old(&WITHDRAWN, clause));
         self.choices.extend(settings(&CHOICE, clause));
         self.states.extend(settings(&STATE, clause));
+    }
+
+    /// Whether it denies one of the words itself.
+    pub(super) fn denies(&self, words: &ContentWords) -> bool {
+        let mut denials = self.denials.iter();
+        denials.any(|denial| !denial.head.is_disjoint(words))
     }
 
     /// What it sets.
@@ -100,18 +112,21 @@ fn without_address(clause: &str) -> &str {
     }
 }
 
-/// The first word with content after the negation, and the next one.
-fn denied_words(clause: &str) -> ContentWords {
-    let negations = NEGATION.iter().filter_map(|pattern| pattern.find(clause));
-    let Some(end) = negations.map(|found| found.end()).min() else {
-        return ContentWords::new();
-    };
-    let after = clause[end..]
-        .split([',', '(', ':'])
-        .next()
-        .unwrap_or_default();
-    let mut words = after.split_whitespace().map(content_words);
-    words.find(|found| !found.is_empty()).unwrap_or_default()
+/// What a clause forbids or denies: the first word with content after its negation. A denial under a condition denies
+/// nothing.
+fn denial(clause: &str) -> Option<Denial> {
+    let mut ends: Vec<usize> = NEGATION
+        .iter()
+        .flat_map(|pattern| pattern.find_iter(clause).map(|found| found.end()))
+        .collect();
+    ends.sort_unstable();
+    ends.into_iter().find_map(|end| {
+        let after = clause[end..].split([',', '(', ':']).next()?;
+        let mut words = after.split_whitespace().map(content_words);
+        let head = words.find(|found| !found.is_empty())?;
+        let words = content_words(after);
+        (!has(&CONDITION, after)).then_some(Denial { head, words })
+    })
 }
 
 fn named_old(patterns: &[Regex], clause: &str) -> Vec<ContentWords> {
