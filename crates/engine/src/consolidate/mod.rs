@@ -34,6 +34,7 @@ pub use branches::DECIDED;
 pub use session_account::SessionAccount;
 #[cfg(test)]
 pub(crate) use session_account::accounts;
+pub use supersede::ends;
 
 /// The input from which a scope's memory is built.
 #[derive(Debug, Clone)]
