@@ -14,8 +14,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{EventId, Project, Timestamp};
 
-use crate::places::folding::normalised_remote;
-
 /// The facts about a folder that work was done in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootFacts {
@@ -53,36 +51,6 @@ pub struct ProjectAssignment {
     pub project: Project,
     /// Whether it follows from evidence that may change, or is a guess.
     pub derived: bool,
-}
-
-/// The remote that a command's output shows: of a push, a fetch, or a list of remotes.
-#[must_use]
-pub fn shown_remote(output: &str) -> Option<String> {
-    output.lines().take(200).find_map(|line| {
-        let line = line.trim();
-        let url = line
-            .strip_prefix("To ")
-            .or_else(|| line.strip_prefix("From "))
-            .or_else(|| listed_remote(line))?;
-        normalised_remote(url).filter(|remote| is_address(remote))
-    })
-}
-
-/// Prose begins with "To" and "From", too: an address has a dotted host, and no blanks.
-fn is_address(remote: &str) -> bool {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '/' | '~');
-    let dotted = remote
-        .split('/')
-        .next()
-        .is_some_and(|host| host.contains('.'));
-    dotted && remote.chars().all(plain)
-}
-
-fn listed_remote(line: &str) -> Option<&str> {
-    let rest = line.strip_prefix("origin")?.trim_start();
-    rest.strip_suffix("(push)")
-        .or_else(|| rest.strip_suffix("(fetch)"))
-        .map(str::trim)
 }
 
 /// Assigns each folder to a project. The result does not depend on which folders were settled before, and

@@ -10,14 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use daybook_domain::page::read_all;
 use daybook_domain::seams::PlaceStore;
 use daybook_domain::{
-    Origin, Place, Project, RemoteCount, RemoteEvidence, RemoteSource, RootRecord, StoreError,
-    Tenant, Timestamp,
+    Project, RemoteCount, RemoteEvidence, RemoteSource, RootRecord, StoreError, Tenant, Timestamp,
 };
 
-use super::assign::{ProjectAssignment, RootFacts, assign, key_apart, shown_remote, stale};
+use super::assign::{ProjectAssignment, RootFacts, assign, key_apart, stale};
 use crate::places::checkout::checkout;
 use crate::places::stored_path::{path_on_disk, stored_path};
-use daybook_text::RawEvent;
 use daybook_text::names::redact_key;
 use daybook_text::redact::Redactor;
 
@@ -140,35 +138,6 @@ pub async fn apply(
     }
 }
 
-/// The evidence that an event gives of its folder's remote. A remote that holds a secret is no evidence: it
-/// would be stored unredacted.
-#[must_use]
-pub fn output_evidence(redactor: &Redactor, event: &RawEvent) -> Option<RemoteEvidence> {
-    let evidence = RemoteEvidence {
-        event: Some(event.id),
-        ..shown_by_output(event.origin, event.place.as_ref(), &event.text)?
-    };
-    redact_evidence(redactor, evidence)
-}
-
-/// The evidence that a stored text gives of its folder's remote, whichever event it belongs to.
-#[must_use]
-pub fn shown_by_output(
-    origin: Origin,
-    place: Option<&Place>,
-    text: &str,
-) -> Option<RemoteEvidence> {
-    if origin != Origin::ToolResult {
-        return None;
-    }
-    Some(RemoteEvidence {
-        event: None,
-        root: place?.root.clone(),
-        remote: shown_remote(text)?,
-        source: RemoteSource::Output,
-    })
-}
-
 /// The evidence as it is stored: its folder as in the places of events. `None` if its remote holds a secret.
 #[must_use]
 pub fn redact_evidence(redactor: &Redactor, evidence: RemoteEvidence) -> Option<RemoteEvidence> {
@@ -204,7 +173,8 @@ fn facts(record: RootRecord, known: &[Project]) -> RootFacts {
     }
 }
 
-/// The remote with the strongest source; of equal ones, the one that most sessions show.
+/// The remote with the strongest source; of equal ones, the one that most sessions show. An output whose command was
+/// not read counts for nothing.
 fn strongest(remotes: &[RemoteCount]) -> Option<String> {
     let weight = |count: &&RemoteCount| {
         let RemoteCount {
@@ -216,6 +186,7 @@ fn strongest(remotes: &[RemoteCount]) -> Option<String> {
     };
     remotes
         .iter()
+        .filter(|count| count.source != RemoteSource::UnplacedOutput)
         .min_by_key(weight)
         .map(|count| count.remote.clone())
 }

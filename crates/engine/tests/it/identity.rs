@@ -73,11 +73,19 @@ fn write_transcripts(folder: &Path) {
         }
         if n == 2 {
             let answer = "To github.com:ada/tidepool.git\n   1..2  main -> main";
+            let input = json!({"command": "git push"});
+            lines.push(json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": input}]));
             lines.push(json!([{"type": "tool_result", "tool_use_id": "t1", "content": answer}]));
         }
         let lines = lines.iter().enumerate();
         let text: String = lines
-            .map(|(at, content)| line(&session, at, checkout, "user", content))
+            .map(|(at, content)| {
+                let role = match content[0]["type"] == "tool_use" {
+                    true => "assistant",
+                    false => "user",
+                };
+                line(&session, at, checkout, role, content)
+            })
             .collect();
         fs::write(folder.join(format!("{n}.jsonl")), text).unwrap();
     }
@@ -276,6 +284,11 @@ fn a_rebuild_finds_again_what_an_older_version_did_not_keep() {
                 let mut said =
                     vec![event("set the cache limit to 50 entries").with_place(checkout)];
                 if n == 2 {
+                    said.push(
+                        event("git push")
+                            .with_origin(Origin::ToolCall)
+                            .with_place(checkout),
+                    );
                     let mut pushed = event("To github.com:ada/tidepool.git\n   1..2 main -> main")
                         .with_origin(Origin::ToolResult)
                         .with_place(checkout);
