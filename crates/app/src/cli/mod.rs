@@ -132,9 +132,9 @@ enum CliCommand {
     Remember(remember::RememberCommand),
     /// Add Daybook to the settings of the agents on this machine
     Setup(setup::SetupCommand),
-    /// List the imported sessions; turn memory of one off or on
+    /// List the imported sessions; turn memory of one off or on; move one to another project
     Sessions(sessions::SessionsCommand),
-    /// List projects and their checkouts; merge and rename projects
+    /// List projects and their checkouts; merge, split and rename projects
     Projects(projects::ProjectsCommand),
     /// Show background work and what it waits for; retry and cancel it
     Jobs(jobs::JobsCommand),

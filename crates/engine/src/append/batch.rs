@@ -21,6 +21,7 @@ use tracing::field::Empty;
 use super::IngestContext;
 use super::split::split_batches;
 use crate::places::checkout::CommonDirs;
+use crate::projects::moved_sessions::MovedSession;
 use crate::projects::output_evidence::{OutputReader, with_event};
 use crate::stage::within;
 use crate::transcripts::chat;
@@ -121,10 +122,13 @@ async fn append(intake: &IngestContext, batch: AppendBatch) -> Result<AppendOutc
         last: known.map_or(EventSeq(0), |known| known.events),
     };
     let PreparedBatch {
-        events,
+        mut events,
         mut remotes,
         mentioned,
     } = prepare_batch(&intake.redactor, batch, now);
+    if let Some(moved) = MovedSession::load(&**store, &meta.id).await? {
+        moved.relocate(&mut events);
+    }
     note_mentions(&**store, &meta, &intake.switches, mentioned, now).await?;
     for events in split_batches(events) {
         let ids: HashSet<EventId> = events.iter().map(|event| event.id).collect();

@@ -15,6 +15,7 @@ mod job_pool;
 mod knowledge;
 mod obstacles;
 mod person_sessions;
+pub mod project_repairs;
 pub mod projects;
 pub mod quarantine;
 mod rebuild;

@@ -176,6 +176,10 @@ pub async fn work(
     while !stop.is_requested() {
         // Before an extractor reads what the rules hide by now.
         let rescans = rescan_due(worker, stop, &mut report).await?;
+        if rescans > 0 {
+            // A session that was moved has folders of its own by now.
+            settle_projects(worker).await?;
+        }
         redo_fallback_results(worker).await?;
         let sessions = extract_due(worker, stop, progress, &mut report).await?;
         let scopes = consolidate_due(worker, stop, progress, &mut report).await?;

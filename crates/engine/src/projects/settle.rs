@@ -13,7 +13,7 @@ use daybook_domain::{
     Project, RemoteCount, RemoteEvidence, RemoteSource, RootRecord, StoreError, Tenant, Timestamp,
 };
 
-use super::assign::{ProjectAssignment, RootFacts, assign, key_apart, stale};
+use super::assign::{AssignmentBasis, ProjectAssignment, RootFacts, assign, key_apart, stale};
 use crate::places::checkout::checkout;
 use crate::places::stored_path::{path_on_disk, stored_path};
 use daybook_text::names::redact_key;
@@ -49,12 +49,8 @@ pub async fn find_project_changes(
     store: &dyn PlaceStore,
     tenant: &Tenant,
 ) -> Result<ProjectChanges, StoreError> {
-    let records = store.roots(tenant).await?;
     let known = read_all(|page| store.projects(tenant, page)).await?;
-    let roots: BTreeMap<String, RootFacts> = records
-        .into_iter()
-        .map(|record| (record.root.clone(), facts(record, &known)))
-        .collect();
+    let roots = root_facts(store, tenant, &known).await?;
     let assigned = assign(&roots, &known);
     let mut unsettled = ProjectChanges {
         stale: stale(&assigned, &known)
@@ -75,6 +71,38 @@ pub async fn find_project_changes(
         }
     }
     Ok(unsettled)
+}
+
+/// What each folder's present project rests on.
+///
+/// # Errors
+/// When the store fails.
+pub async fn assignment_bases(
+    store: &dyn PlaceStore,
+    tenant: &Tenant,
+) -> Result<BTreeMap<String, AssignmentBasis>, StoreError> {
+    let known = read_all(|page| store.projects(tenant, page)).await?;
+    let roots = root_facts(store, tenant, &known).await?;
+    let assigned = assign(&roots, &known).into_iter();
+    Ok(assigned.map(|(root, to)| (root, to.basis)).collect())
+}
+
+async fn root_facts(
+    store: &dyn PlaceStore,
+    tenant: &Tenant,
+    known: &[Project],
+) -> Result<BTreeMap<String, RootFacts>, StoreError> {
+    let mut branches: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (place, _) in store.places(tenant).await? {
+        branches.entry(place.root).or_default().extend(place.branch);
+    }
+    let records = store.roots(tenant).await?;
+    let roots = records.into_iter().map(|record| {
+        let branches = branches.remove(&record.root).unwrap_or_default();
+        let root = record.root.clone();
+        (root, facts(record, branches, known))
+    });
+    Ok(roots.collect())
 }
 
 /// Assigns a project to each folder without one, before anything is learned from it. Moves no observation,
@@ -148,7 +176,7 @@ pub fn redact_evidence(redactor: &Redactor, evidence: RemoteEvidence) -> Option<
     })
 }
 
-fn facts(record: RootRecord, known: &[Project]) -> RootFacts {
+fn facts(record: RootRecord, branches: BTreeSet<String>, known: &[Project]) -> RootFacts {
     let is_settled = !record.derived
         && record.project.as_ref().is_some_and(|key| {
             known
@@ -170,6 +198,7 @@ fn facts(record: RootRecord, known: &[Project]) -> RootFacts {
         project: record.project,
         derived: record.derived,
         first_at: record.first_at,
+        branches,
     }
 }
 
