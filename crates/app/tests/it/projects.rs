@@ -174,17 +174,7 @@ fn a_checkout_that_was_split_off_has_a_project_of_its_own() {
 #[test]
 fn a_session_that_was_moved_takes_along_what_was_learned_from_it() {
     let place = two_projects();
-    let session = place.json(&["recall", "what must the log line name?"])["results"][0]["session"]
-        .as_str()
-        .map(str::to_owned);
-    let session = session.unwrap_or_else(|| {
-        let all = place.json(&["sessions"]);
-        let newest = all["sessions"].as_array().unwrap().iter();
-        let own = newest.filter(|one| one["id"].as_str().unwrap().contains('2'));
-        own.map(|one| one["label"].as_str().unwrap().to_owned())
-            .next()
-            .unwrap()
-    });
+    let session = format!("{:08x}", 2_u32.wrapping_mul(0x9e37_79b9));
     let said = place.stdout(&["sessions", "move", &session, "tidepool"]);
     assert!(said.contains("belongs to tidepool now."), "{said}");
     assert!(curated(&place, "tidepool").contains("always name the harbour"));

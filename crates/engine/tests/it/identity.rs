@@ -326,10 +326,16 @@ fn repeat_everything(fixture: &ProjectFixture, transcripts: &Path) {
     fixture.import(transcripts, usize::MAX);
     run(async {
         rebuild_index(&fixture.worker).await.unwrap();
-        let sessions = read_all(|page| fixture.worker.store.sessions(&Tenant::local(), page));
+        let tenant = Tenant::local();
+        let sessions = read_all(|page| fixture.worker.store.sessions(&tenant, page));
         for session in sessions.await.unwrap() {
             let job = JobKey::Extract(session.id);
-            let _ = fixture.worker.store.begin_redo(&job, at(4_000_002)).await;
+            fixture
+                .worker
+                .store
+                .redo(&job, at(4_000_002))
+                .await
+                .unwrap();
         }
     });
     fixture.work();
