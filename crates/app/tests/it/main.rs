@@ -11,6 +11,7 @@ mod backup;
 mod cli;
 mod config;
 mod doctor;
+mod entities;
 mod eval;
 mod failing;
 mod fences;
