@@ -33,6 +33,7 @@ use jiff::tz::TimeZone;
 use by_session::ObservationsBySession;
 
 pub use branches::DECIDED;
+pub use left_off::LEFT_OFF;
 pub use session_account::SessionAccount;
 #[cfg(test)]
 pub(crate) use session_account::accounts;
