@@ -10,6 +10,7 @@ mod agents;
 mod backup;
 mod cli;
 mod config;
+mod curation;
 mod doctor;
 mod entities;
 mod eval;
