@@ -20,7 +20,6 @@ use tracing::field::Empty;
 
 use super::IngestContext;
 use super::split::split_batches;
-use crate::places::checkout::CommonDirs;
 use crate::projects::moved_sessions::MovedSession;
 use crate::projects::output_evidence::{OutputReader, with_event};
 use crate::stage::within;
@@ -169,14 +168,14 @@ fn prepare_batch(redactor: &Redactor, batch: AppendBatch, now: Timestamp) -> Pre
     let AppendBatch { place, events, .. } = batch;
     let mut seen: HashMap<EventId, u64> = HashMap::new();
     let (mut remotes, mut mentioned) = (Vec::new(), Vec::new());
-    let (mut outputs, common_dirs) = (OutputReader::default(), CommonDirs::default());
+    let mut outputs = OutputReader::default();
     let events = events
         .into_iter()
         .map(|reported| {
             let (id, at) = (reported.id.clone(), reported.at);
             let mut raw = raw_event(reported, place.clone(), now);
             let named: Vec<EventMention> = EventMention::take_from(&mut raw).collect();
-            let shown = outputs.read_raw(redactor, &raw, &|folder| common_dirs.of(folder));
+            let shown = outputs.read_raw_here(redactor, &raw);
             let (mut event, _) = prepare_event(redactor, raw);
             event.id = match id {
                 Some(id) => EventId::of(&[b"id", id.as_bytes()]),

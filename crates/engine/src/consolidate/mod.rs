@@ -134,7 +134,7 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
     let mut memory = ScopeMemory {
         summary: sections::summary_page(input, &curated, &accounts),
         branches: branches::branches_page(input, &accounts, &merged),
-        names: names::names_page(input, &merged),
+        names: names::names_page(input, &accounts, &merged),
         daily: dated_pages::daily_pages(input, &accounts, &by_session),
         sessions: dated_pages::session_pages(input, &accounts, &by_session),
         notes: dated_pages::note_pages(input, &merged),

@@ -184,6 +184,57 @@ const TOOLS: [&str; 60] = [
     "clippy",
 ];
 
+/// First parts of branches that say what the branch is for.
+const PURPOSES: [&str; 36] = [
+    "feature",
+    "features",
+    "feat",
+    "fix",
+    "fixes",
+    "bugfix",
+    "bug",
+    "hotfix",
+    "chore",
+    "docs",
+    "doc",
+    "release",
+    "releases",
+    "dependabot",
+    "renovate",
+    "claude",
+    "codex",
+    "copilot",
+    "cursor",
+    "gemini",
+    "test",
+    "tests",
+    "refactor",
+    "wip",
+    "dev",
+    "user",
+    "users",
+    "ci",
+    "build",
+    "perf",
+    "style",
+    "revert",
+    "support",
+    "experiment",
+    "spike",
+    "tmp",
+];
+
+/// `ada` of the branch `ada/tides`, where the first part may be a person's name.
+pub(super) fn branch_owner(branch: &str) -> Option<&str> {
+    let (owner, rest) = branch.split_once('/')?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let may_be_one = (3..=39).contains(&owner.len())
+        && owner.chars().all(plain)
+        && owner.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !PURPOSES.contains(&owner.to_lowercase().as_str());
+    (may_be_one && !rest.is_empty()).then_some(owner)
+}
+
 /// The names in a text, each once.
 pub(super) fn mentions(text: &str) -> BTreeSet<NameMention> {
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -337,6 +388,21 @@ mod tests {
             "the reef-web project, the `tides` repo",
             &["Project reef-web", "Project tides"],
         );
+    }
+
+    #[test]
+    fn a_branch_may_begin_with_its_owner() {
+        assert_eq!(branch_owner("ada/tides"), Some("ada"));
+        for branch in [
+            "main",
+            "feature/tides",
+            "dependabot/npm/x",
+            "8/9",
+            "a b/c",
+            "ada/",
+        ] {
+            assert_eq!(branch_owner(branch), None, "{branch}");
+        }
     }
 
     #[test]

@@ -1,28 +1,32 @@
 //! Builds the page of names that recur in what was learned: people, projects, repositories and tools.
 //!
-//! A name is on the page when several memories of several sessions hold it: a few sure ones are worth more than many
-//! doubtful ones. Each line cites where the name occurs. What agents and people keep about a thing is in its entity,
-//! which this page never touches.
+//! A name is on the page when several statements of several sessions hold it: memories, requests, titles, commits. A few
+//! sure ones are worth more than many doubtful ones. Each line cites where the name occurs. What agents and people keep
+//! about a thing is in its entity, which this page never touches.
 //!
 //! Not here: which words are names (`name_mentions`), entities (`files`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use daybook_domain::{Evidence, SessionId};
+use daybook_domain::extraction::CitedText;
+use daybook_domain::{Evidence, SessionId, Timestamp};
 use daybook_text::fence::one_line;
 
 use super::merge::MergedObservation;
-use super::name_mentions::{NameKind, NameMention, mentions};
+use super::name_mentions::{NameKind, NameMention, branch_owner, mentions};
 use super::phrase::{citations, day, shorten};
+use super::session_account::SessionAccount;
 use super::{MemoryEntry, MemoryInput, MemoryPage, MemorySection};
 
-/// Least memories that hold a name.
-const MEMORIES: usize = 3;
-/// Least sessions that these memories rest on.
+/// Least statements that hold a name.
+const STATEMENTS: usize = 3;
+/// Least sessions of these statements.
 const SESSIONS: usize = 2;
+/// Least branches that begin with a person's name, where nothing else shows that it is one.
+const BRANCHES: usize = 3;
 /// Most names of one kind: the most frequent.
 const PER_KIND: usize = 5;
-/// Most characters of the newest memory in a name's line.
+/// Most characters of the newest statement in a name's line.
 const NEWEST: usize = 120;
 
 const KINDS: [(NameKind, &str); 4] = [
@@ -33,24 +37,25 @@ const KINDS: [(NameKind, &str); 4] = [
 ];
 
 /// The page of recurring names; without sections when none recurs.
-pub(super) fn names_page(input: &MemoryInput, merged: &[MergedObservation]) -> MemoryPage {
+pub(super) fn names_page(
+    input: &MemoryInput,
+    accounts: &[SessionAccount],
+    merged: &[MergedObservation],
+) -> MemoryPage {
+    let memories = merged.iter().map(Statement::of_memory);
+    let statements: Vec<Statement> = memories
+        .chain(accounts.iter().flat_map(Statement::of_account))
+        .collect();
     let mut found: BTreeMap<(NameKind, String), NameUse<'_>> = BTreeMap::new();
-    for memory in merged {
-        for NameMention {
-            kind,
-            name,
-            is_doubtful,
-        } in mentions_of(memory)
-        {
-            if name
-                .trim_start_matches('@')
-                .eq_ignore_ascii_case(&input.person)
-            {
+    for statement in &statements {
+        for mention in statement.mentions() {
+            let own = mention.name.trim_start_matches('@');
+            if own.eq_ignore_ascii_case(&input.person) {
                 continue;
             }
-            let known = found.entry((kind, name)).or_default();
-            known.memories.push(memory);
-            known.is_sure |= !is_doubtful;
+            let known = found.entry((mention.kind, mention.name)).or_default();
+            known.statements.push(statement);
+            known.is_sure |= !mention.is_doubtful;
         }
     }
     let sections = KINDS.into_iter().map(|(kind, title)| MemorySection {
@@ -65,36 +70,89 @@ pub(super) fn names_page(input: &MemoryInput, merged: &[MergedObservation]) -> M
     }
 }
 
-fn mentions_of(memory: &MergedObservation) -> BTreeSet<NameMention> {
-    let mut found = mentions(&memory.text);
-    found.extend(memory.context.iter().flat_map(|context| mentions(context)));
-    // The same name, once sure and once not, is one.
-    let sure: BTreeSet<(NameKind, String)> = found
-        .iter()
-        .filter(|mention| !mention.is_doubtful)
-        .map(|mention| (mention.kind, mention.name.clone()))
-        .collect();
-    found.retain(|it| !it.is_doubtful || !sure.contains(&(it.kind, it.name.clone())));
-    found
+/// One text that may hold names.
+struct Statement {
+    words: String,
+    /// What is searched beside the words.
+    context: Option<String>,
+    /// The branch of a session, for its request.
+    branch: Option<String>,
+    evidence: Vec<Evidence>,
+    at: Timestamp,
 }
 
-/// The memories that hold a name.
+impl Statement {
+    fn of_memory(memory: &MergedObservation) -> Self {
+        Self {
+            words: memory.words(),
+            context: memory.context.clone(),
+            branch: None,
+            evidence: memory.evidence.clone(),
+            at: memory.last_at(),
+        }
+    }
+
+    fn of_account(account: &SessionAccount) -> impl Iterator<Item = Self> {
+        let cited = |text: &CitedText, branch: Option<&String>| Self {
+            words: text.text.clone(),
+            context: None,
+            branch: branch.cloned(),
+            evidence: vec![Evidence {
+                session: account.session.clone(),
+                label: account.label.clone(),
+                events: text.events.clone(),
+                lines: text.lines.clone(),
+                at: account.to_at,
+                branch: None,
+                root: None,
+            }],
+            at: account.to_at,
+        };
+        let request = account
+            .task
+            .iter()
+            .map(|task| cited(task, account.branch.as_ref()));
+        let others = account.title.iter().chain(&account.committed);
+        let all: Vec<Self> = request
+            .chain(others.map(|text| cited(text, None)))
+            .collect();
+        all.into_iter()
+    }
+
+    /// Each name once, as sure as its surest mention.
+    fn mentions(&self) -> Vec<NameMention> {
+        let mut found = mentions(&self.words);
+        found.extend(self.context.iter().flat_map(|context| mentions(context)));
+        let owner = self.branch.as_deref().and_then(branch_owner);
+        found.extend(owner.map(|name| NameMention {
+            kind: NameKind::Person,
+            name: name.to_owned(),
+            is_doubtful: true,
+        }));
+        let is_sure = |it: &NameMention| !it.is_doubtful;
+        let sure: BTreeSet<NameMention> = found.iter().filter(|it| is_sure(it)).cloned().collect();
+        found.retain(|it| is_sure(it) || !sure.iter().any(|sure| sure.name == it.name));
+        found.into_iter().collect()
+    }
+}
+
+/// The statements that hold a name.
 #[derive(Default)]
-struct NameUse<'m> {
-    memories: Vec<&'m MergedObservation>,
+struct NameUse<'s> {
+    statements: Vec<&'s Statement>,
     is_sure: bool,
 }
 
 impl NameUse<'_> {
     fn sessions(&self) -> BTreeSet<&SessionId> {
-        let memories = self.memories.iter();
-        memories
-            .flat_map(|memory| memory.sessions_of_evidence())
-            .collect()
+        let evidence = self.statements.iter().flat_map(|it| &it.evidence);
+        evidence.map(|piece| &piece.session).collect()
     }
 
     fn recurs(&self) -> bool {
-        self.is_sure && self.memories.len() >= MEMORIES && self.sessions().len() >= SESSIONS
+        let branches = self.statements.iter().filter_map(|it| it.branch.as_ref());
+        let is_sure = self.is_sure || branches.collect::<BTreeSet<_>>().len() >= BRANCHES;
+        is_sure && self.statements.len() >= STATEMENTS && self.sessions().len() >= SESSIONS
     }
 }
 
@@ -108,28 +166,28 @@ fn entries(
         .filter(|((of, _), uses)| *of == kind && uses.recurs())
         .map(|((_, name), uses)| (name.as_str(), uses))
         .collect();
-    recurring.sort_by_key(|(name, uses)| (std::cmp::Reverse(uses.memories.len()), *name));
-    let recurring = recurring.into_iter().take(PER_KIND);
+    recurring.sort_by_key(|(name, uses)| (std::cmp::Reverse(uses.statements.len()), *name));
     recurring
+        .into_iter()
+        .take(PER_KIND)
         .map(|(name, uses)| entry(input, kind, name, uses))
         .collect()
 }
 
 fn entry(input: &MemoryInput, kind: NameKind, name: &str, uses: &NameUse<'_>) -> MemoryEntry {
-    let mut memories = uses.memories.clone();
-    memories.sort_by_key(|memory| (memory.last_at(), memory.observations.first().copied()));
-    let newest = memories.last();
-    let last = newest.map(|memory| {
-        let words = shorten(&one_line(&memory.words()), NEWEST);
-        format!(" · {}: {words}", day(memory.last_at(), &input.zone))
+    let mut statements = uses.statements.clone();
+    statements.sort_by_key(|statement| statement.at);
+    let last = statements.last().map(|newest| {
+        let words = shorten(&one_line(&newest.words), NEWEST);
+        format!(" · {}: {words}", day(newest.at, &input.zone))
     });
-    let newest_first = memories.iter().rev();
+    let newest_first = statements.iter().rev();
     let evidence: Vec<Evidence> = newest_first
-        .flat_map(|memory| memory.evidence.clone())
+        .flat_map(|statement| statement.evidence.clone())
         .collect();
     let line = format!(
-        "{name} · {} memories of {} sessions{} {}",
-        uses.memories.len(),
+        "{name} · {} times in {} sessions{} {}",
+        statements.len(),
         uses.sessions().len(),
         last.unwrap_or_default(),
         citations(&evidence)
@@ -212,7 +270,7 @@ mod tests {
                 ("ca", "Bob wants the tide table in `redis`, and @ada agrees"),
             ],
             &[
-                "redis · 3 memories of 2 sessions · 1 Jan: Bob wants the tide table in `redis`, and @ada agrees \
+                "redis · 3 times in 2 sessions · 1 Jan: Bob wants the tide table in `redis`, and @ada agrees \
                [ca:L3] [7f78:L3]",
             ],
         );
@@ -245,7 +303,7 @@ mod tests {
         check(
             &sure,
             &[
-                "Carol · 4 memories of 4 sessions · 1 Jan: the station pages wait because Carol prefers paper \
+                "Carol · 4 times in 4 sessions · 1 Jan: the station pages wait because Carol prefers paper \
                [a318:L3] [4ded:L3] [ca:L3] +1",
             ],
         );

@@ -2,7 +2,7 @@
 //!
 //! A remote that git names belongs to the folder that git ran in: `cd X && git remote -v` shows that of `X`. Where
 //! the folder follows from a variable, another machine or a script, nothing is known, and where several commands of
-//! one line ask in different folders, their outputs cannot be told apart.
+//! one line ask in different folders, their outputs cannot be distinguished.
 //!
 //! Not here: the outputs (`projects`), and which commands check or commit (`extract`).
 

@@ -50,7 +50,7 @@ pub struct MovedSession {
 }
 
 impl MovedSession {
-    /// Loads the decision about a session; `None` where nobody moved it.
+    /// Loads the decision about a session; `None` for a session that was not moved.
     ///
     /// # Errors
     /// When the store fails.

@@ -5,12 +5,15 @@
 //!
 //! Not here: how a command line is read (`places`), and which project follows from the evidence.
 
+use std::sync::Arc;
+
 use daybook_domain::{EventId, Origin, Place, RemoteEvidence, RemoteSource};
 use daybook_text::RawEvent;
 use daybook_text::calls::OpenCalls;
 use daybook_text::redact::Redactor;
 
 use super::settle::redact_evidence;
+use crate::places::checkout::CommonDirs;
 use crate::places::folding::{GitCommonDir, fold_root, normalised_remote};
 use crate::places::git_folder::{GitFolder, git_folder};
 
@@ -36,6 +39,8 @@ pub struct OutputReader {
     open: OpenCalls<Option<String>>,
     /// Folders of the calls without an id since the last output.
     unnamed: Vec<Option<String>>,
+    /// The repositories of folders on this machine.
+    common_dirs: Arc<CommonDirs>,
 }
 
 impl OutputReader {
@@ -72,6 +77,16 @@ impl OutputReader {
             | Origin::Recalled
             | Origin::Retraction => None,
         }
+    }
+
+    /// [`OutputReader::read_raw`], with the repositories on this machine.
+    pub fn read_raw_here(
+        &mut self,
+        redactor: &Redactor,
+        event: &RawEvent,
+    ) -> Option<RemoteEvidence> {
+        let common_dirs = Arc::clone(&self.common_dirs);
+        self.read_raw(redactor, event, &|folder| common_dirs.of(folder))
     }
 
     /// Reads an event on its way into the log. A remote that holds a secret is no evidence: it would be stored
