@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::extraction::CitedText;
 use daybook_domain::{Evidence, SessionId, Timestamp};
-use daybook_text::fence::one_line;
+use daybook_text::fence::{one_line, without_citations};
 
 use super::merge::MergedObservation;
 use super::name_mentions::{NameKind, NameMention, branch_owner, mentions};
-use super::phrase::{citations, day, shorten};
+use super::phrase::{citations, day, quoted, shorten};
 use super::session_account::SessionAccount;
 use super::{MemoryEntry, MemoryInput, MemoryPage, MemorySection};
 
@@ -73,6 +73,8 @@ pub(super) fn names_page(
 /// One text that may hold names.
 struct Statement {
     words: String,
+    /// The words are a person's, word for word.
+    is_quote: bool,
     /// What is searched beside the words.
     context: Option<String>,
     /// The branch of a session, for its request.
@@ -84,7 +86,8 @@ struct Statement {
 impl Statement {
     fn of_memory(memory: &MergedObservation) -> Self {
         Self {
-            words: memory.words(),
+            words: memory.text.clone(),
+            is_quote: memory.quoted,
             context: memory.context.clone(),
             branch: None,
             evidence: memory.evidence.clone(),
@@ -93,8 +96,9 @@ impl Statement {
     }
 
     fn of_account(account: &SessionAccount) -> impl Iterator<Item = Self> {
-        let cited = |text: &CitedText, branch: Option<&String>| Self {
+        let cited = |text: &CitedText, is_quote, branch: Option<&String>| Self {
             words: text.text.clone(),
+            is_quote,
             context: None,
             branch: branch.cloned(),
             evidence: vec![Evidence {
@@ -111,10 +115,10 @@ impl Statement {
         let request = account
             .task
             .iter()
-            .map(|task| cited(task, account.branch.as_ref()));
+            .map(|task| cited(task, true, account.branch.as_ref()));
         let others = account.title.iter().chain(&account.committed);
         let all: Vec<Self> = request
-            .chain(others.map(|text| cited(text, None)))
+            .chain(others.map(|text| cited(text, false, None)))
             .collect();
         all.into_iter()
     }
@@ -179,6 +183,10 @@ fn entry(input: &MemoryInput, kind: NameKind, name: &str, uses: &NameUse<'_>) ->
     statements.sort_by_key(|statement| statement.at);
     let last = statements.last().map(|newest| {
         let words = shorten(&one_line(&newest.words), NEWEST);
+        let words = match newest.is_quote {
+            true => quoted(&words),
+            false => without_citations(&words).into_owned(),
+        };
         format!(" · {}: {words}", day(newest.at, &input.zone))
     });
     let newest_first = statements.iter().rev();
