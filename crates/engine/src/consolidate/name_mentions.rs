@@ -28,201 +28,26 @@ pub(super) struct NameMention {
 /// Hosts of repositories.
 const HOSTS: [&str; 4] = ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org"];
 /// What only people do.
-const PERSON_VERBS: [&str; 20] = [
-    "asked",
-    "asks",
-    "wants",
-    "wanted",
-    "prefers",
-    "preferred",
-    "suggested",
-    "suggests",
-    "reviewed",
-    "approved",
-    "said",
-    "says",
-    "agreed",
-    "complained",
-    "confirmed",
-    "thinks",
-    "reported",
-    "likes",
-    "insists",
-    "proposed",
-];
+const PERSON_VERBS: &str = "asked asks wants wanted prefers preferred suggested suggests reviewed approved said says agreed complained \
+    confirmed thinks reported likes insists proposed";
 /// Capitalised words that do such things without being a person's name.
-const NO_PERSONS: [&str; 40] = [
-    "he",
-    "she",
-    "it",
-    "they",
-    "we",
-    "you",
-    "this",
-    "that",
-    "who",
-    "what",
-    "nobody",
-    "everyone",
-    "someone",
-    "user",
-    "users",
-    "ada's",
-    "agent",
-    "agents",
-    "claude",
-    "codex",
-    "cursor",
-    "copilot",
-    "gemini",
-    "chatgpt",
-    "gpt",
-    "bot",
-    "reviewer",
-    "reviewers",
-    "review",
-    "linter",
-    "compiler",
-    "ci",
-    "team",
-    "customer",
-    "client",
-    "support",
-    "git",
-    "github",
-    "owner",
-    "author",
-];
+const NO_PERSONS: &str = "he she it they we you this that who what nobody everyone someone user users agent agents claude codex \
+    cursor copilot gemini chatgpt gpt bot reviewer reviewers review linter compiler ci team customer client \
+    support git github owner author";
 /// Words behind `@` that are no handles.
-const NO_HANDLES: [&str; 24] = [
-    "types",
-    "param",
-    "return",
-    "returns",
-    "todo",
-    "me",
-    "here",
-    "channel",
-    "everyone",
-    "all",
-    "latest",
-    "main",
-    "next",
-    "beta",
-    "dataclass",
-    "property",
-    "staticmethod",
-    "override",
-    "test",
-    "deprecated",
-    "media",
-    "import",
-    "see",
-    "throws",
-];
+const NO_HANDLES: &str = "types param return returns todo me here channel everyone all latest main next beta dataclass property \
+    staticmethod override test deprecated media import see throws";
 /// Programs and services whose names are no ordinary words.
-const TOOLS: [&str; 60] = [
-    "ansible",
-    "bazel",
-    "bitbucket",
-    "buildkite",
-    "circleci",
-    "cmake",
-    "codecov",
-    "cypress",
-    "dependabot",
-    "docker",
-    "elasticsearch",
-    "eslint",
-    "figma",
-    "ghcr",
-    "gitleaks",
-    "golangci-lint",
-    "goreleaser",
-    "grafana",
-    "gradle",
-    "graphql",
-    "homebrew",
-    "jenkins",
-    "jira",
-    "kafka",
-    "kubectl",
-    "kubernetes",
-    "lefthook",
-    "mongodb",
-    "mypy",
-    "mysql",
-    "nginx",
-    "npm",
-    "pnpm",
-    "podman",
-    "playwright",
-    "postgres",
-    "postgresql",
-    "posthog",
-    "pre-commit",
-    "prometheus",
-    "pulumi",
-    "pytest",
-    "rabbitmq",
-    "redis",
-    "renovate",
-    "ripgrep",
-    "rustfmt",
-    "sentry",
-    "shellcheck",
-    "sqlite",
-    "supabase",
-    "tailwind",
-    "terraform",
-    "typescript",
-    "vercel",
-    "vitest",
-    "webpack",
-    "yarn",
-    "zustand",
-    "clippy",
-];
+const TOOLS: &str = "ansible bazel bitbucket buildkite circleci cmake codecov cypress dependabot docker elasticsearch eslint \
+    figma ghcr gitleaks golangci-lint goreleaser grafana gradle graphql homebrew jenkins jira kafka kubectl \
+    kubernetes lefthook mongodb mypy mysql nginx npm pnpm podman playwright postgres postgresql posthog \
+    pre-commit prometheus pulumi pytest rabbitmq redis renovate ripgrep rustfmt sentry shellcheck sqlite \
+    supabase tailwind terraform typescript vercel vitest webpack yarn zustand clippy";
 
 /// First parts of branches that say what the branch is for.
-const PURPOSES: [&str; 36] = [
-    "feature",
-    "features",
-    "feat",
-    "fix",
-    "fixes",
-    "bugfix",
-    "bug",
-    "hotfix",
-    "chore",
-    "docs",
-    "doc",
-    "release",
-    "releases",
-    "dependabot",
-    "renovate",
-    "claude",
-    "codex",
-    "copilot",
-    "cursor",
-    "gemini",
-    "test",
-    "tests",
-    "refactor",
-    "wip",
-    "dev",
-    "user",
-    "users",
-    "ci",
-    "build",
-    "perf",
-    "style",
-    "revert",
-    "support",
-    "experiment",
-    "spike",
-    "tmp",
-];
+const PURPOSES: &str = "feature features feat fix fixes bugfix bug hotfix chore docs doc release releases dependabot renovate claude \
+    codex copilot cursor gemini test tests refactor wip dev user users ci build perf style revert support \
+    experiment spike tmp";
 
 /// `ada` of the branch `ada/tides`, where the first part may be a person's name.
 pub(super) fn branch_owner(branch: &str) -> Option<&str> {
@@ -231,7 +56,7 @@ pub(super) fn branch_owner(branch: &str) -> Option<&str> {
     let may_be_one = (3..=39).contains(&owner.len())
         && owner.chars().all(plain)
         && owner.starts_with(|c: char| c.is_ascii_alphabetic())
-        && !PURPOSES.contains(&owner.to_lowercase().as_str());
+        && !is_one_of(PURPOSES, &owner.to_lowercase());
     (may_be_one && !rest.is_empty()).then_some(owner)
 }
 
@@ -242,11 +67,16 @@ pub(super) fn mentions(text: &str) -> BTreeSet<NameMention> {
     for (at, word) in words.iter().enumerate() {
         found.extend(repository(word).map(|name| sure(NameKind::Repository, name)));
         found.extend(handle(word).map(|name| sure(NameKind::Person, name)));
-        found.extend(tools(word).map(|name| sure(NameKind::Tool, name)));
+        found.extend(tool(word).map(|name| sure(NameKind::Tool, name)));
         found.extend(person(&words, at));
         found.extend(project(&words, at).map(|name| sure(NameKind::Project, name)));
     }
     found
+}
+
+/// Whether a list of words, divided by blanks, has this one.
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
 }
 
 fn sure(kind: NameKind, name: String) -> NameMention {
@@ -289,19 +119,16 @@ fn handle(word: &str) -> Option<String> {
     let is_handle = (3..=39).contains(&name.len())
         && name.chars().all(plain)
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && !NO_HANDLES.contains(&name.to_lowercase().as_str());
+        && !is_one_of(NO_HANDLES, &name.to_lowercase());
     is_handle.then(|| format!("@{name}"))
 }
 
-/// Tools that a word names, whichever signs stand around them.
-fn tools(word: &str) -> impl Iterator<Item = String> + '_ {
+/// The tool that a word names, whichever signs stand around it.
+fn tool(word: &str) -> Option<String> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     let word = word.trim_matches(|c: char| !is_part(c) || matches!(c, '.' | '-'));
     let name = word.to_lowercase();
-    TOOLS
-        .iter()
-        .filter(move |tool| **tool == name)
-        .map(|tool| (*tool).to_owned())
+    (!name.is_empty() && is_one_of(TOOLS, &name)).then_some(name)
 }
 
 /// A capitalised word before what only people do.
@@ -312,8 +139,8 @@ fn person(words: &[&str], at: usize) -> Option<NameMention> {
     let is_name = letters.next().is_some_and(char::is_uppercase)
         && (2..=15).contains(&word.chars().count())
         && letters.all(|c| c.is_lowercase())
-        && !NO_PERSONS.contains(&word.to_lowercase().as_str());
-    if !is_name || !PERSON_VERBS.contains(&verb) {
+        && !is_one_of(NO_PERSONS, &word.to_lowercase());
+    if !is_name || !is_one_of(PERSON_VERBS, verb) {
         return None;
     }
     let before = at.checked_sub(1).map(|at| words[at]);
