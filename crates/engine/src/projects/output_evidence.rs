@@ -51,7 +51,9 @@ impl OutputReader {
                 let folder = asked_folder(line.place, line.text, git);
                 match line.call {
                     Some(id) => self.open.open(id, folder),
-                    None => self.unnamed.push(folder),
+                    // Which of more than one a result answers is not known anyway.
+                    None if self.unnamed.len() < 2 => self.unnamed.push(folder),
+                    None => {}
                 }
                 None
             }

@@ -81,7 +81,7 @@ fn beside<'f>(
     let flat = branch.replace('/', "-");
     let folder = [branch, &flat, short]
         .into_iter()
-        .filter(|name| !is_trunk(name))
+        .filter(|name| is_distinctive(name))
         .find_map(ends_with);
     if let Some(folder) = folder {
         return only_repository_in(folder, branch, known);
@@ -117,6 +117,11 @@ fn only_repository_in<'f>(
         .into_iter()
         .find(|identities| identities.len() == 1)
         .and_then(|identities| identities.first().copied())
+}
+
+/// Whether a folder of this name was hardly named by chance: `api` may be a repository of its own on `feature/api`.
+fn is_distinctive(name: &str) -> bool {
+    name.contains(['/', '-', '_']) || name.contains(|c: char| c.is_ascii_digit())
 }
 
 fn is_trunk(branch: &str) -> bool {
@@ -156,7 +161,12 @@ mod tests {
         let reef = Some("github.com/ada/reef");
         check("/src/ada/tides", &["ada/tides"], &[REEF], reef);
         check("/src/ada-tides", &["ada/tides"], &[REEF], reef);
-        check("/src/tides", &["ada/tides", "other"], &[REEF], reef);
+        check(
+            "/src/high-tides",
+            &["ada/high-tides", "other"],
+            &[REEF],
+            reef,
+        );
         check("/src/reef-tides", &["ada/tides"], &[REEF, KELP], reef);
         check("/src/reef/worktrees/x", &["y"], &[REEF, KELP], reef);
     }
@@ -174,6 +184,7 @@ mod tests {
         check("/src/reef-docs", &[], &[REEF], None);
         check("/src/reef-docs", &["ada/tides"], &[REEF], None);
         check("/src/main", &["main"], &[REEF], None);
+        check("/src/api", &["feature/api", "api"], &[REEF], None);
         check("/other/tides", &["tides"], &[REEF], None);
     }
 
