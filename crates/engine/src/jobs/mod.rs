@@ -6,6 +6,7 @@
 //! Not here: when a job is due (`domain`), how results are stored (`store`).
 
 mod consolidate;
+mod curation;
 mod entities;
 mod extract;
 pub(crate) mod filing;
@@ -15,6 +16,7 @@ mod job_pool;
 mod knowledge;
 mod obstacles;
 mod person_sessions;
+pub mod project_repairs;
 pub mod projects;
 pub mod quarantine;
 mod rebuild;
@@ -64,6 +66,7 @@ use tracing::warn;
 use crate::extract::Extractor;
 use crate::extract::window::WindowLimits;
 use crate::files::FilesError;
+use crate::files::curation::CurationLimits;
 use crate::files::shared::SharedError;
 use crate::files::stamp::{CommitStamp, Person};
 use daybook_text::redact::Redactor;
@@ -122,6 +125,8 @@ pub struct WorkLimits {
     pub drain: Duration,
     /// Longest wait for another writer of the same memory folder.
     pub folder_wait: Duration,
+    /// How `MEMORY.md` is curated in passes; `None`: every consolidation makes it anew.
+    pub curation: Option<CurationLimits>,
 }
 
 impl Default for WorkLimits {
@@ -135,6 +140,7 @@ impl Default for WorkLimits {
             retry: RetryPolicy::default(),
             drain: Duration::from_secs(10),
             folder_wait: Duration::from_secs(10),
+            curation: None,
         }
     }
 }
