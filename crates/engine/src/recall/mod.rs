@@ -11,6 +11,7 @@ mod phrases;
 pub mod plan;
 pub mod prompt;
 pub mod query;
+mod question_kind;
 pub mod rank;
 pub mod relevance;
 pub mod search;

@@ -80,6 +80,10 @@ const VERBOSE_FACTOR: f64 = 1.0 / 1.5;
 /// before.
 const NEIGHBOUR_DISTANCE: usize = 1;
 
+/// Factor of entries and observations for a question about what holds: a rule or a decision answers it, and the
+/// conversation that led to it does not.
+const HOLDS: f64 = 1.3;
+
 /// Messages on each side of a text that count for its score.
 pub(super) const REACH: usize = 2;
 
@@ -89,6 +93,8 @@ pub(super) struct RankingQuery<'a> {
     /// Codes of the question's vector; empty without one.
     pub(super) vector: &'a [i8],
     pub(super) dates: &'a Dates,
+    /// The question is what is to be done, or what was decided.
+    pub(super) asks_what_holds: bool,
 }
 
 /// A text that may be an answer, or is a neighbour of one.
@@ -295,6 +301,9 @@ pub(super) fn score(
     add_session_scores(candidates);
     for candidate in candidates {
         candidate.parts.layer = layer_factor(&candidate.outline);
+        if ranking.asks_what_holds && candidate.outline.doc.layer() != MemoryLayer::Event {
+            candidate.parts.layer *= HOLDS;
+        }
     }
 }
 

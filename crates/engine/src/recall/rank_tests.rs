@@ -73,6 +73,7 @@ fn scored_with(
         },
         vector,
         dates: &Dates::of(question, Timestamp::ZERO),
+        asks_what_holds: false,
     };
     outlines.sort_unstable_by_key(|outline| outline.doc);
     let read = outlines.into_iter();
@@ -452,6 +453,7 @@ fn only_what_has_its_neighbours_beside_it_is_scored_by_them() {
         lexical: LexicalQuery::new(&query, &weights),
         vector: &[],
         dates: &Dates::default(),
+        asks_what_holds: false,
     };
     let texts = [said(1, 1, "the harbour"), said(1, 2, "Quite so.")];
     let mut candidates = texts.map(|outline| RecallCandidate::new(&ranking, outline));

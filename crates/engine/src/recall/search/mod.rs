@@ -31,6 +31,7 @@ use super::dates::Dates;
 use super::lexical::{AkinWords, LexicalQuery};
 use super::plan::{plan, plan_rare};
 use super::query::Query;
+use super::question_kind::asks_what_holds;
 use super::rank::{RankingQuery, RecallCandidate, ScoreParts, speakers};
 use super::relevance::{QueryWeights, RELEVANT_SHARE};
 use crate::stage::within;
@@ -247,6 +248,7 @@ impl Search<'_> {
             },
             vector: &vector.codes,
             dates: &dates,
+            asks_what_holds: asks_what_holds(question.text),
         };
         let fetcher = CandidateFetcher {
             store,

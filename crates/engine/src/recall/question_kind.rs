@@ -1,0 +1,55 @@
+//! What a question is after.
+//!
+//! Not here: its words (`query`), its times (`dates`).
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+static WHAT_HOLDS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [
+        r"^(?:so |and |but )?(?:should|may|must|can|shall) (?:i|we|you|an? agents?|agents)\b",
+        r"^(?:so |and |but )?(?:do|don't|are|aren't) (?:i|we|you)\b",
+        r"^(?:which|what|where|how)\b.{0,60}\b(?:do|should|must|may|can|shall) (?:i|we|you)\b",
+        r"\b(?:allowed|forbidden|preferred|prefer|rules?|convention|policy|decide|decided|decision|agreed|supposed to)\b",
+        r"^(?:soll(?:en|te|ten)?|darf|dürfen|muss|müssen|kann|können) (?:ich|wir|man)\b",
+        r"^(?:welche\w*|was|wo|wie|in welche\w*)\b.{0,60}\b(?:wir|ich|man)\b",
+        r"^¿?(?:debo|debemos|puedo|podemos|hay que|se puede)\b",
+        r"^(?:dois-je|devons-nous|peut-on|puis-je|faut-il)\b",
+    ]
+    .iter()
+    .map(|pattern| Regex::new(pattern).expect("the patterns are constant"))
+    .collect()
+});
+
+/// Whether a question asks what is to be done or what was decided, rather than what happened.
+pub(super) fn asks_what_holds(question: &str) -> bool {
+    let low = question.trim().to_lowercase().replace('’', "'");
+    WHAT_HOLDS.iter().any(|pattern| pattern.is_match(&low))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_to_be_done_is_told_from_what_happened() {
+        for question in [
+            "Should we amend commits?",
+            "which spelling do we use?",
+            "what did we decide about suffixes?",
+            "may I push to main?",
+            "Dürfen wir freitags ausliefern?",
+        ] {
+            assert!(asks_what_holds(question), "{question}");
+        }
+        for question in [
+            "why is my debug output missing?",
+            "where was I on ent-109?",
+            "what is ENT-129?",
+            "who fixed the importer?",
+        ] {
+            assert!(!asks_what_holds(question), "{question}");
+        }
+    }
+}
