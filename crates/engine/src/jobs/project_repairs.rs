@@ -9,11 +9,10 @@
 
 use std::collections::BTreeSet;
 
-use daybook_domain::rescan::TextField;
-use daybook_domain::{Digest, Project, Session};
+use daybook_domain::{Project, Session};
 
 use super::{WorkError, WorkerContext};
-use crate::projects::moved_sessions::{MovedSession, decision};
+use crate::projects::moved_sessions::decision;
 
 /// Why checkouts could not be split off.
 #[derive(Debug, thiserror::Error)]
@@ -97,34 +96,7 @@ pub async fn move_session(
         .store
         .assign_root(&session.id.tenant, &identity, &target, now)
         .await?;
-    // Before events are there: none of them is filed without a project meanwhile.
-    for root in own_roots(worker, session).await? {
-        let assigned = worker
-            .store
-            .assign_root(&session.id.tenant, &root, &target, now);
-        assigned.await?;
-    }
     let rules = worker.redactor.revision();
     worker.store.raise_rescan(&session.id, rules, now).await?;
     Ok(())
-}
-
-/// The session's own folders in place of those that something was learned in.
-async fn own_roots(
-    worker: &WorkerContext,
-    session: &Session,
-) -> Result<BTreeSet<String>, WorkError> {
-    let Some(moved) = MovedSession::load(&*worker.store, &session.id).await? else {
-        return Ok(BTreeSet::new());
-    };
-    let stored = worker.store.session_texts(&session.id).await?;
-    let digests = stored.texts.iter();
-    let digests = digests.filter(|(field, _)| *field == TextField::Digest);
-    let digests = digests.filter_map(|(_, json)| serde_json::from_str::<Digest>(json).ok());
-    let evidence = stored
-        .evidence
-        .iter()
-        .filter_map(|piece| piece.root.clone());
-    let roots = digests.filter_map(|digest| digest.root).chain(evidence);
-    Ok(roots.map(|root| moved.root(&root)).collect())
 }
