@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use daybook_domain::Tenant;
 use daybook_domain::trigger::{Priority, SweepLimits};
+use daybook_engine::consolidate::FileLayout;
 use daybook_engine::extract::model::ModelLimits;
 use daybook_engine::profile::{ExtractorKind, Ledger, Profile, UNBOUNDED};
 use serde_json::{Value, json};
@@ -56,6 +57,7 @@ pub(crate) struct SettingChoices {
     pub(super) harmless_mcp_servers: Vec<String>,
     pub(super) extractor: &'static str,
     pub(super) ledger: &'static str,
+    pub(super) layout: &'static str,
     pub(super) urgent: &'static str,
     pub(super) tries: usize,
     pub(super) turn_limit: usize,
@@ -112,6 +114,7 @@ impl SettingChoices {
             harmless_mcp_servers: Vec::new(),
             extractor: profile.extractor.as_str(),
             ledger: profile.ledger.as_str(),
+            layout: profile.consolidation.layout.as_str(),
             urgent,
             turn_limit: match profile.triggers.patience.turns {
                 u32::MAX => UNBOUNDED,
@@ -134,6 +137,8 @@ impl SettingChoices {
         profile.ledger = if json { Ledger::Json } else { Ledger::Database };
         let named = self.extractor.parse::<ExtractorKind>().ok();
         profile.extractor = named.unwrap_or(profile.extractor);
+        let layout = self.layout.parse::<FileLayout>().ok();
+        profile.consolidation.layout = layout.unwrap_or(profile.consolidation.layout);
         let high = self.urgent == URGENT[0];
         profile.triggers.urgent = if high {
             Priority::High

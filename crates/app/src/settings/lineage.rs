@@ -161,6 +161,27 @@ pub(super) const ORIGINS: &[NumberOrigin] = &[
     origin("codex", "drain", "its shutdown timeout, the same since"),
     origin("codex", "retry_first", "3,600 s, the same since"),
     origin("codex", "retry_most", "3,600 s: every wait is the same"),
+    origin(
+        "codex",
+        "layout",
+        "`raw_memories.md` with the latest first, and a file in `rollout_summaries/` for each selected session",
+    ),
+    origin(
+        "codex",
+        "selected_sessions",
+        "256, the same since (1 to 4,096)",
+    ),
+    origin(
+        "codex",
+        "unused_after",
+        "30 days, the same since. A session that was never used counts from its extraction, and a promise wins: \
+         what lapses is left out and never deleted",
+    ),
+    origin(
+        "codex",
+        "cooldown",
+        "6 h = 21,600 s after a success, the same since; a person's `daybook consolidate` does not wait",
+    ),
     origin("mindroom", "idle", "the plan, and as shipped: 120 s"),
     origin(
         "mindroom",

@@ -21,17 +21,14 @@ const CONTEXT: &str = "a model is shown the last 80 lines and 5 snippets of 400 
 const MEM0: &str = "memory is kept in files of our own";
 const SEARCH: &str = "recall searches everything, by words";
 const CURATION: &str = "nothing is rewritten by a model";
-const PHASE_TWO: &str = "consolidation keeps all that was observed";
 const TOOLS: &str = "tools come over MCP, `daybook mcp`";
 
 /// Names of other systems, each with all names below it, and why nothing here uses them.
-static UNUSED: [(&str, &str); 28] = [
+static UNUSED: [(&str, &str); 26] = [
     ("memories.consolidation_model", MODEL),
     ("memories.dedicated_tools", TOOLS),
     ("memories.dual_write", "there is one pipeline"),
     ("memories.extract_model", NAMED),
-    ("memories.max_raw_memories_for_consolidation", PHASE_TWO),
-    ("memories.max_unused_days", PHASE_TWO),
     (
         "memories.min_rate_limit_remaining_percent",
         "each provider has its own: min_remaining_percent in [providers.<name>]",

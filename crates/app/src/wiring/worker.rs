@@ -60,6 +60,7 @@ impl Daybook {
             lease: work.lease,
             retry: work.retry,
             drain: work.drain,
+            consolidation: self.settings.profile.consolidation,
             ..WorkLimits::default()
         };
         Ok(WorkerContext {

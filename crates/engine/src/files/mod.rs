@@ -38,6 +38,7 @@ mod refs;
 pub mod refused;
 pub mod reindex;
 mod replace_file;
+pub mod rollouts;
 mod scan;
 pub mod secret_warnings;
 pub mod shared;

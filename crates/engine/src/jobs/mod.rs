@@ -22,6 +22,7 @@ mod redact_files;
 mod redo;
 mod remember;
 mod rescan;
+mod selection;
 mod settle;
 mod thread_uses;
 mod update;
@@ -61,6 +62,7 @@ use daybook_domain::{
 use jiff::tz::TimeZone;
 use tracing::warn;
 
+use crate::consolidate::ConsolidationRules;
 use crate::extract::Extractor;
 use crate::extract::window::WindowLimits;
 use crate::files::FilesError;
@@ -122,6 +124,8 @@ pub struct WorkLimits {
     pub drain: Duration,
     /// Longest wait for another writer of the same memory folder.
     pub folder_wait: Duration,
+    /// What a consolidation reads and writes.
+    pub consolidation: ConsolidationRules,
 }
 
 impl Default for WorkLimits {
@@ -135,6 +139,7 @@ impl Default for WorkLimits {
             retry: RetryPolicy::default(),
             drain: Duration::from_secs(10),
             folder_wait: Duration::from_secs(10),
+            consolidation: ConsolidationRules::default(),
         }
     }
 }

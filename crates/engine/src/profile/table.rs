@@ -7,9 +7,10 @@
 use std::time::Duration;
 
 use daybook_domain::trigger::{DueLimits, Priority, SweepLimits, TriggerRules};
-use daybook_domain::{ClaimLimits, RetryPolicy};
+use daybook_domain::{ClaimLimits, RetryPolicy, SelectionLimits};
 
 use super::{ExtractorKind, Ledger, Profile, UNBOUNDED, WorkSettings};
+use crate::consolidate::{ConsolidationRules, FileLayout};
 use crate::extract::window::WindowLimits;
 
 /// A turn limit that never applies.
@@ -91,6 +92,7 @@ impl Profile {
             },
             ledger: Ledger::Database,
             extractor: ExtractorKind::Extract,
+            consolidation: ConsolidationRules::default(),
         }
     }
 
@@ -174,6 +176,14 @@ impl Profile {
                 },
                 ..own.work
             },
+            consolidation: ConsolidationRules {
+                layout: FileLayout::Codex,
+                selection: SelectionLimits {
+                    most: 256,
+                    unused: days(30),
+                },
+                cooldown: hours(6),
+            },
             ..own
         }
     }
@@ -221,6 +231,7 @@ impl Profile {
                 ..own.work
             },
             ledger: Ledger::Json,
+            ..own
         }
     }
 }
