@@ -99,6 +99,9 @@ pub struct SelectionRecord {
     pub at: Timestamp,
     /// The sessions, in their order.
     pub sessions: Vec<SelectedSession>,
+    /// The commit of the memory files then: what differs from it has changed since. `None` without files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
 }
 
 /// Selects the best candidates within the limits, in the order of their sessions.

@@ -99,7 +99,7 @@ fn name_list(projects: &BTreeMap<String, ProjectFacts>) -> String {
 fn merge(common: &CommonArgs, daybook: &Daybook, from: &str, into: &str) -> Result<ExitCode> {
     let stop = stop_on_interrupt()?;
     let report = block_on(async {
-        let (worker, _lock) = daybook.worker().await?;
+        let (worker, _lock) = daybook.attended_worker().await?;
         let report = join(&worker, from, into).await?;
         let learning = UpdateBar::start(common, count_due_sessions(&worker).await?);
         process_pending(daybook, &worker, &stop, &learning).await?;

@@ -3,6 +3,7 @@
 #[cfg(feature = "postgres")]
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 #[cfg(feature = "postgres")]
@@ -48,6 +49,13 @@ impl Daybook {
         })?;
         self.free_vanished().await?;
         Ok((self.worker_context(presence.holder())?, presence))
+    }
+
+    /// The same for a command that a person waits for: files that were written a short while ago are written again.
+    pub(crate) async fn attended_worker(&self) -> Result<(WorkerContext, WorkerLock)> {
+        let (mut worker, presence) = self.worker().await?;
+        worker.limits.consolidation.cooldown = Duration::ZERO;
+        Ok((worker, presence))
     }
 
     /// The context of jobs that `holder` works on.

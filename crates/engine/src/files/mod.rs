@@ -48,6 +48,7 @@ pub mod steps;
 mod tree;
 pub mod unwritten_pages;
 mod withheld;
+pub mod workspace_diff;
 pub mod write;
 pub mod write_pages;
 

@@ -235,6 +235,9 @@ async fn write_memory(
     for unwritten in &posted.unwritten {
         warn!(%scope, page = %unwritten.page, why = unwritten.why, "a page was not written");
     }
+    if let Some(plan) = &mut plan {
+        plan.record.commit = posted.outcome.commit().map(|commit| commit.to_string());
+    }
     let outcome = match posted.outcome {
         WriteOutcome::Written(_) => ConsolidateOutcome::Written(posted.unwritten),
         WriteOutcome::Unchanged(_) => ConsolidateOutcome::UpToDate(posted.unwritten),

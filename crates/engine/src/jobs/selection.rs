@@ -68,6 +68,7 @@ pub(super) async fn select(
         record: SelectionRecord {
             at: worker.clock.now(),
             sessions: selected,
+            commit: None,
         },
         diff,
     }))

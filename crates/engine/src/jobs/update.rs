@@ -47,6 +47,8 @@ pub struct UpdateReport {
     pub left_out: u64,
     /// Scopes whose files were consolidated.
     pub scopes: BTreeSet<Scope>,
+    /// Those of them whose files have changed.
+    pub written: BTreeSet<Scope>,
     /// Pages of these scopes that could not be written.
     pub unwritten: BTreeMap<Scope, Vec<UnwrittenPage>>,
     /// Scopes that were consolidated a short while ago, and rest until then.
@@ -144,6 +146,7 @@ impl UpdateReport {
         self.resting.extend(later.resting);
         self.selections.extend(later.selections);
         self.scopes.extend(later.scopes);
+        self.written.extend(later.written);
         self.unwritten.extend(later.unwritten);
         self.rescanned.extend(later.rescanned);
         self.rewritten += later.rewritten;
@@ -366,8 +369,12 @@ async fn consolidate_due(
             continue;
         };
         done += 1;
+        let is_written = matches!(consolidated.outcome, ConsolidateOutcome::Written(_));
         match consolidated.outcome {
             ConsolidateOutcome::Written(unwritten) | ConsolidateOutcome::UpToDate(unwritten) => {
+                if is_written {
+                    report.written.insert(scope.clone());
+                }
                 report.clear_failures(&job);
                 report.scopes.insert(scope.clone());
                 report.unwritten.insert(scope.clone(), unwritten);

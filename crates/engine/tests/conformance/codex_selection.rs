@@ -8,6 +8,7 @@ use daybook_domain::{
     EventId, EventSeq, JobKey, JobStatus, Priority, SelectionRecord, SessionId, Use, UseKind,
     UsedBy,
 };
+use daybook_engine::files::workspace_diff::WorkspaceDiff;
 use daybook_engine::files::{FilesConfig, Folder};
 use daybook_engine::profile::Profile;
 
@@ -186,6 +187,32 @@ fn what_is_to_be_forgotten_is_on_disk_beside_what_is_new() {
             .keys()
             .filter(|path| path.as_str().starts_with("rollout_"));
         assert_eq!(of_summaries.count(), 2);
+    });
+}
+
+/// A person's edit is a change of the files since the last success, until the next one has seen it.
+#[test]
+fn c83_and_c99_what_a_person_edits_differs_from_the_last_success() {
+    codex(9, async |fixture| {
+        learn(fixture, "a", "the limit is 20").await;
+        let folder = Folder::open(&fixture.memory_folder(), FilesConfig::default());
+        let folder = folder.expect("it exists");
+        let changed = async || {
+            let baseline = record(fixture).await.commit.expect("it has files");
+            let baseline = baseline.parse().expect("it is a commit");
+            let diff = WorkspaceDiff::since(&folder, Some(baseline)).expect("it can be read");
+            diff.changes
+                .into_iter()
+                .map(|change| change.path)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(changed().await, [""; 0]);
+        let curated = fixture.memory_folder().join("MEMORY.md");
+        let text = fs::read_to_string(&curated).expect("it was written");
+        fs::write(&curated, text + "My own line.\n").expect("it can be edited");
+        assert_eq!(changed().await, ["MEMORY.md"]);
+        consolidate(fixture).await;
+        assert_eq!(changed().await, [""; 0]);
     });
 }
 

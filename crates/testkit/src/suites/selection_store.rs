@@ -26,6 +26,7 @@ fn record(seconds: u64, sessions: &[(&str, u64)]) -> SelectionRecord {
     SelectionRecord {
         at: at(seconds),
         sessions: sessions.collect(),
+        commit: Some(format!("{seconds:040x}")),
     }
 }
 
