@@ -121,7 +121,7 @@ fn c42_a_session_lapses_when_it_was_not_used_for_the_window() {
 }
 
 /// Codex decides by the age of the session. Here an old session that was imported or extracted anew today has its
-/// window before it: nobody could have used it yet.
+/// window before it: it could not be used until now.
 #[test]
 fn c43_without_any_use_the_age_of_the_extraction_decides() {
     check(

@@ -28,6 +28,8 @@ pub const RAW_MEMORIES: &str = "raw_memories.md";
 pub const SUMMARIES: &str = "rollout_summaries";
 /// Most bytes of `raw_memories.md`, 4 MiB. Sessions beyond have their summaries alone.
 const RAW_MEMORIES_BYTES: usize = 4 * 1024 * 1024;
+/// Identifies the block with the title.
+const TITLE_KEY: &str = "rollouts";
 /// Stands for a header's value that is not known.
 const UNKNOWN: &str = "unknown";
 
@@ -92,7 +94,7 @@ fn title(is_empty: bool) -> BlockEntry {
         false => "Merged stage-1 raw memories (latest first):",
     };
     let below = [String::new(), below.to_owned()];
-    BlockEntry::new("rollouts".to_owned(), RAW_MEMORIES_TITLE.to_owned(), below)
+    BlockEntry::new(TITLE_KEY.to_owned(), RAW_MEMORIES_TITLE.to_owned(), below)
 }
 
 fn raw_block(rollout: &Rollout, name: &str) -> BlockEntry {
@@ -182,8 +184,11 @@ pub fn merge_blocks(
         Some(missing.remove(at))
     };
     let mut merged: Vec<String> = Vec::new();
-    let mut last = 0;
+    let (mut last, mut below_title) = (0, None);
+    let title = EntryId::of(TITLE_KEY);
     for piece in pieces {
+        let is_title = matches!(&piece, PageBlock::Ours(marker, _) | PageBlock::Altered(marker, _)
+            if marker.id() == title);
         match piece {
             PageBlock::Ours(marker, lines) => match (take(&marker.id()), orphans) {
                 (Some(block), _) => merged.push(text_of(block)),
@@ -200,10 +205,14 @@ pub fn merge_blocks(
             }
         }
         last = merged.len();
+        if is_title {
+            below_title = Some(last);
+        }
     }
-    // Behind the engine's last block, so that a person's lines at the end stay there.
+    // The latest come first, below the title; without one, the title comes behind the last block of the engine.
+    let at = below_title.unwrap_or(last);
     let new = missing.into_iter().map(text_of);
-    merged.splice(last..last, new);
+    merged.splice(at..at, new);
     end_lines(merged)
 }
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::sync::atomic::Ordering;
 
 use daybook_domain::{
-    EventId, EventSeq, JobKey, JobStatus, Priority, SelectionRecord, SessionId, Use, UseKind,
-    UsedBy,
+    EventId, EventSeq, JobKey, JobStatus, Priority, SelectionRecord, SessionId, Tenant, Use,
+    UseKind, UsedBy,
 };
 use daybook_engine::files::workspace_diff::WorkspaceDiff;
 use daybook_engine::files::{FilesConfig, Folder};
@@ -192,7 +192,7 @@ fn what_is_to_be_forgotten_is_on_disk_beside_what_is_new() {
 
 /// A person's edit is a change of the files since the last success, until the next one has seen it.
 #[test]
-fn c83_and_c99_what_a_person_edits_differs_from_the_last_success() {
+fn c99_what_a_person_edits_differs_from_the_last_success() {
     codex(9, async |fixture| {
         learn(fixture, "a", "the limit is 20").await;
         let folder = Folder::open(&fixture.memory_folder(), FilesConfig::default());
@@ -213,6 +213,29 @@ fn c83_and_c99_what_a_person_edits_differs_from_the_last_success() {
         assert_eq!(changed().await, ["MEMORY.md"]);
         consolidate(fixture).await;
         assert_eq!(changed().await, [""; 0]);
+    });
+}
+
+#[test]
+fn c46_a_session_whose_import_is_undone_leaves_the_selection_and_its_files() {
+    codex(9, async |fixture| {
+        let (store, tenant) = (&fixture.store, Tenant::local());
+        let import = store.begin_import(&tenant, "all", fixture.now()).await;
+        let import = import.expect("it begins");
+        let mut append = fixture.new_append(&s("a"), &["the limit is 20"]);
+        append.import = Some(import);
+        store.append(&append).await.expect("it is kept");
+        let ended = store.end_import(&tenant, import, fixture.now()).await;
+        ended.expect("it ends");
+        learn(fixture, "b", "the port is 8080").await;
+        check(fixture, &[("a", 1), ("b", 1)]).await;
+        let undone = store.undo_import(&tenant, import, fixture.now()).await;
+        undone.expect("it is undone");
+        fixture.wait(DAY);
+        fixture.run_worker().await;
+        check(fixture, &[("b", 1)]).await;
+        assert_eq!(threads(fixture), ["b"]);
+        assert_eq!(summaries(fixture).len(), 1);
     });
 }
 
@@ -340,7 +363,7 @@ fn a_persons_edits_of_rollouts_stay() {
             "{raw}"
         );
         assert!(raw.contains("the tests need Docker"), "{raw}");
-        assert_eq!(threads(fixture).len(), 3);
+        assert_eq!(threads(fixture), ["c", "b", "a"]);
         assert_eq!(fs::read_to_string(&summary).expect("it stays"), mine);
         // Their sessions lapse: what the person wrote stays.
         fixture.wait(40 * DAY);
@@ -378,9 +401,9 @@ fn a_block_or_summary_that_a_person_deleted_is_not_written_again() {
     });
 }
 
-/// Codex claims no consolidation within six hours of the last one (C22, C23); a person's request waits for nothing.
+/// A person's request waits for nothing.
 #[test]
-fn a_consolidation_that_nobody_requested_rests_for_six_hours_after_a_success() {
+fn c23_after_a_success_a_scope_rests_for_six_hours_unless_a_person_asks() {
     codex(9, async |fixture| {
         learn(fixture, "a", "the limit is 20").await;
         let done = record(fixture).await.at;
