@@ -176,7 +176,7 @@ fn what_is_to_be_forgotten_is_on_disk_beside_what_is_new() {
         learn(fixture, "a", "the limit is 20").await;
         learn(fixture, "b", "the port is 8080").await;
         assert_eq!(threads(fixture), ["b"]);
-        let folder = Folder::open(&fixture.memory_folder(), FilesConfig::default());
+        let folder = Folder::open(fixture.memory_folder(), FilesConfig::default());
         let folder = folder.expect("it exists");
         let log = folder.log(9).expect("its history");
         let subjects: Vec<&str> = log.iter().map(|commit| commit.subject.as_str()).collect();
@@ -195,7 +195,7 @@ fn what_is_to_be_forgotten_is_on_disk_beside_what_is_new() {
 fn c99_what_a_person_edits_differs_from_the_last_success() {
     codex(9, async |fixture| {
         learn(fixture, "a", "the limit is 20").await;
-        let folder = Folder::open(&fixture.memory_folder(), FilesConfig::default());
+        let folder = Folder::open(fixture.memory_folder(), FilesConfig::default());
         let folder = folder.expect("it exists");
         let changed = async || {
             let baseline = record(fixture).await.commit.expect("it has files");
@@ -248,7 +248,7 @@ fn c78_and_c85_without_sessions_or_changes_nothing_is_written() {
         learn(fixture, "a", "the limit is 20").await;
         let raw = fixture.memory_file("raw_memories.md");
         consolidate(fixture).await;
-        let folder = Folder::open(&fixture.memory_folder(), FilesConfig::default());
+        let folder = Folder::open(fixture.memory_folder(), FilesConfig::default());
         let log = folder.expect("it exists").log(9).expect("its history");
         assert_eq!(
             (log.len(), fixture.memory_file("raw_memories.md")),

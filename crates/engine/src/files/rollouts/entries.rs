@@ -57,8 +57,8 @@ fn items(lines: &[&str]) -> (Vec<BlockText>, Option<String>) {
     let mut texts: Vec<BlockText> = Vec::new();
     let (mut source, mut heading, mut is_open) = (None, String::new(), false);
     let body = lines.iter().map(|line| without_line_end(line)).enumerate();
-    let mut body = body.skip_while(|(_, line)| !line.is_empty()).peekable();
-    while let Some((at, line)) = body.next() {
+    let body = body.skip_while(|(_, line)| !line.is_empty());
+    for (at, line) in body {
         let words = line.trim();
         if let Some(cited) = words.strip_prefix(SOURCE) {
             source = Some(cited.to_owned());

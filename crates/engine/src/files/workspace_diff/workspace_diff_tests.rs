@@ -247,7 +247,7 @@ proptest! {
     fn git_applies_every_difference(before in lines(), after in lines(), other in lines()) {
         let (test, baseline) = folder_with(&[("a.md", &before), ("kept.md", "kept\n")]);
         test.save("a.md", &after);
-        test.save("b.md", &format!("{other}x"));
+        test.save("b.md", format!("{other}x"));
         let diff = WorkspaceDiff::since(&test.folder, Some(baseline)).unwrap();
         if let Some(applied) = applied(&test, baseline, &diff) {
             prop_assert_eq!(applied, files_of(test.folder.root()));
