@@ -10,7 +10,7 @@ use daybook_domain::Tenant;
 use daybook_domain::trigger::{Priority, SweepLimits};
 use daybook_engine::consolidate::FileLayout;
 use daybook_engine::extract::model::ModelLimits;
-use daybook_engine::profile::{ExtractorKind, Ledger, Profile, UNBOUNDED};
+use daybook_engine::profile::{ContextSource, ExtractorKind, Ledger, Profile, UNBOUNDED};
 use serde_json::{Value, json};
 
 use super::chosen_model::NONE;
@@ -58,6 +58,7 @@ pub(crate) struct SettingChoices {
     pub(super) extractor: &'static str,
     pub(super) ledger: &'static str,
     pub(super) layout: &'static str,
+    pub(super) context_source: &'static str,
     pub(super) urgent: &'static str,
     pub(super) tries: usize,
     pub(super) turn_limit: usize,
@@ -115,6 +116,7 @@ impl SettingChoices {
             extractor: profile.extractor.as_str(),
             ledger: profile.ledger.as_str(),
             layout: profile.consolidation.layout.as_str(),
+            context_source: profile.context.source.as_str(),
             urgent,
             turn_limit: match profile.triggers.patience.turns {
                 u32::MAX => UNBOUNDED,
@@ -139,6 +141,8 @@ impl SettingChoices {
         profile.extractor = named.unwrap_or(profile.extractor);
         let layout = self.layout.parse::<FileLayout>().ok();
         profile.consolidation.layout = layout.unwrap_or(profile.consolidation.layout);
+        let source = self.context_source.parse::<ContextSource>().ok();
+        profile.context.source = source.unwrap_or(profile.context.source);
         let high = self.urgent == URGENT[0];
         profile.triggers.urgent = if high {
             Priority::High

@@ -219,6 +219,13 @@ pub(super) const ORIGINS: &[NumberOrigin] = &[
         "tries",
         "the plan. What shipped tries for ever; here a failing stretch becomes a gap that is shown",
     ),
+    origin("codex", "context_source", "the summary, and nothing else"),
+    origin(
+        "mindroom",
+        "context_source",
+        "the first lines of MEMORY.md with each prompt, and what is found for it",
+    ),
+    origin("mindroom", "context_lines", "200, as shipped"),
     origin("mindroom", "retry_first", "as shipped; the plan has none"),
     origin(
         "mindroom",

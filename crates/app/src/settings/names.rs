@@ -24,7 +24,7 @@ const CURATION: &str = "nothing is rewritten by a model";
 const TOOLS: &str = "tools come over MCP, `daybook mcp`";
 
 /// Names of other systems, each with all names below it, and why nothing here uses them.
-static UNUSED: [(&str, &str); 26] = [
+static UNUSED: [(&str, &str); 25] = [
     ("memories.consolidation_model", MODEL),
     ("memories.dedicated_tools", TOOLS),
     ("memories.dual_write", "there is one pipeline"),
@@ -65,10 +65,6 @@ static UNUSED: [(&str, &str); 26] = [
         "the token is NO_REPLY",
     ),
     ("memory.embedder", MEM0),
-    (
-        "memory.file.max_entrypoint_lines",
-        "the context of an agent is bounded by context_tokens",
-    ),
     (
         "memory.file.path",
         "the data folder is DAYBOOK_HOME, or --root",

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use daybook_domain::limits::SELECTED_SESSIONS;
 use daybook_engine::consolidate::FileLayout;
-use daybook_engine::profile::{ExtractorKind, Ledger, Profile};
+use daybook_engine::profile::{ContextSource, ExtractorKind, Ledger, Profile};
 use daybook_text::redact::PersonalData;
 use strum::{VariantArray, VariantNames};
 
@@ -35,7 +35,9 @@ impl Setting {
             SettingGroup::Due | SettingGroup::Work => true,
             SettingGroup::Files => {
                 let selects = profile.consolidation.layout == FileLayout::Codex;
-                selects || !SELECTION.contains(&self.name)
+                let cuts = profile.context.source == ContextSource::FirstLines;
+                (selects || !SELECTION.contains(&self.name))
+                    && (cuts || self.name != "context_lines")
             }
             SettingGroup::Sweep => self.name == "sweep" || profile.sweep.is_some(),
         }
@@ -68,7 +70,7 @@ impl SettingGroup {
             Self::Due => "When a session is due",
             Self::Sweep => "What a sweep at the start of a session takes",
             Self::Work => "How work is done",
-            Self::Files => "What is written to memory files",
+            Self::Files => "What is written to memory files, and shown of them",
         }
     }
 
@@ -91,7 +93,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 65] = [
+pub(crate) static ALL: [Setting; 67] = [
     Setting {
         name: "person",
         group: SettingGroup::You,
@@ -883,5 +885,28 @@ pub(crate) static ALL: [Setting; 65] = [
         about: "rest of a scope's files between two consolidations, with `layout = \"codex\"`; `daybook consolidate` \
                 waits for nothing",
         also: &[],
+    },
+    Setting {
+        name: "context_source",
+        group: SettingGroup::Files,
+        kind: ValueKind::Word {
+            words: ContextSource::VARIANTS,
+            at: |c| &mut c.context_source,
+        },
+        about: "what an agent's context is made of: selected entries of MEMORY.md (`entries`), memory_summary.md \
+                alone (`summary`), or the first lines of MEMORY.md (`first_lines`); within `context_tokens`",
+        also: &[],
+    },
+    Setting {
+        name: "context_lines",
+        group: SettingGroup::Files,
+        kind: ValueKind::Count {
+            least: 1,
+            most: 100_000,
+            or_none: false,
+            at: |c| &mut c.rest.context.lines,
+        },
+        about: "most lines that `context_source = \"first_lines\"` shows of each MEMORY.md",
+        also: &[("memory.file.max_entrypoint_lines", NameUnit::Own)],
     },
 ];

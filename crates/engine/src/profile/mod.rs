@@ -40,6 +40,37 @@ pub struct Profile {
     pub extractor: ExtractorKind,
     /// What a consolidation reads and writes.
     pub consolidation: ConsolidationRules,
+    /// What of memory a context shows to an agent.
+    pub context: ContextRules,
+}
+
+/// What of memory a context shows to an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextRules {
+    /// What it is made of.
+    pub source: ContextSource,
+    /// Most lines of a page with [`ContextSource::FirstLines`] (MindRoom's `max_entrypoint_lines`): 1 to 100,000.
+    pub lines: usize,
+}
+
+/// What a context is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum ContextSource {
+    /// Selected entries of `MEMORY.md`, with those for the current work.
+    Entries,
+    /// `memory_summary.md`, and nothing else (Codex).
+    Summary,
+    /// The first lines of `MEMORY.md`, and lines for the prompt (MindRoom).
+    FirstLines,
+}
+
+impl ContextSource {
+    /// Its name in settings.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
 }
 
 /// How much is worked on at once, and how long failures wait.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use daybook_domain::trigger::{DueLimits, Priority, SweepLimits, TriggerRules};
 use daybook_domain::{ClaimLimits, RetryPolicy, SelectionLimits};
 
-use super::{ExtractorKind, Ledger, Profile, UNBOUNDED, WorkSettings};
+use super::{ContextRules, ContextSource, ExtractorKind, Ledger, Profile, UNBOUNDED, WorkSettings};
 use crate::consolidate::{ConsolidationRules, FileLayout};
 use crate::extract::window::WindowLimits;
 
@@ -93,6 +93,10 @@ impl Profile {
             ledger: Ledger::Database,
             extractor: ExtractorKind::Extract,
             consolidation: ConsolidationRules::default(),
+            context: ContextRules {
+                source: ContextSource::Entries,
+                lines: 200,
+            },
         }
     }
 
@@ -184,6 +188,10 @@ impl Profile {
                 },
                 cooldown: hours(6),
             },
+            context: ContextRules {
+                source: ContextSource::Summary,
+                ..own.context
+            },
             ..own
         }
     }
@@ -231,6 +239,10 @@ impl Profile {
                 ..own.work
             },
             ledger: Ledger::Json,
+            context: ContextRules {
+                source: ContextSource::FirstLines,
+                lines: 200,
+            },
             ..own
         }
     }
