@@ -1,4 +1,4 @@
-//! A context that shows a page of each scope as it is, line by line, for profiles whose systems do (MR41, MR42).
+//! A context that shows a page of each scope as it is, line by line, for profiles whose systems do (M41, M42).
 //!
 //! Markers are left out, and nothing is selected: a page that is too long is cut, and says how much of it is shown.
 //!
