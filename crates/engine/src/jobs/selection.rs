@@ -137,6 +137,8 @@ pub(super) async fn cooldown_of(
         return Ok(None);
     }
     let last = last_selection(worker, scope).await?;
+    // A scope without files has nothing to rest from.
+    let last = last.filter(|last| last.commit.is_some());
     let until = last.map(|last| last.at.plus(cooldown));
     Ok(until.filter(|until| *until > worker.clock.now()))
 }
