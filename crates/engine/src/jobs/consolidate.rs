@@ -202,25 +202,10 @@ async fn write_memory(
     if retract_deleted(worker, scope, &lock, &stamp, &memory).await? {
         (memory, plan) = load_memory(worker, scope).await?;
     }
-    if let Some(plan) = plan.as_ref().filter(|plan| !plan.diff.removed.is_empty()) {
-        // What is to be forgotten stays beside what is new until the pages that rest on neither are written.
-        let message = forgetting_message(plan);
-        let kept = write_rollouts(&lock, &plan.union, &stamp, &message, &holds_lease)?;
-        if kept == WriteOutcome::LeaseLost {
-            return Ok(ConsolidateOutcome::LeaseLost.into());
-        }
+    if !keep_forgotten(plan.as_ref(), &lock, &stamp, &holds_lease)? {
+        return Ok(ConsolidateOutcome::LeaseLost.into());
     }
-    let key = JobKey::Consolidate(scope.clone());
-    let first_time = worker
-        .store
-        .job(&key)
-        .await?
-        .is_none_or(|job| job.done == 0);
-    let orphans = if first_time {
-        Orphans::Disown
-    } else {
-        Orphans::Remove
-    };
+    let orphans = orphans_of(worker, scope).await?;
     let message = commit_message(&memory);
     let posted = write_pages(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
     match worker.folder_sync() {
@@ -244,6 +229,33 @@ async fn write_memory(
         WriteOutcome::LeaseLost => ConsolidateOutcome::LeaseLost,
     };
     Ok(Consolidated { outcome, plan })
+}
+
+/// Writes what is to be forgotten beside what is new: it stays until the pages without it are written. False when the
+/// lease was lost.
+fn keep_forgotten(
+    plan: Option<&SelectionPlan>,
+    lock: &WriterLock<'_>,
+    stamp: &CommitStamp,
+    holds_lease: &dyn Fn() -> bool,
+) -> Result<bool, FilesError> {
+    let Some(plan) = plan.filter(|plan| !plan.diff.removed.is_empty()) else {
+        return Ok(true);
+    };
+    let (removed, added) = (plan.diff.removed.len(), plan.diff.added.len());
+    let message = format!("Keep {removed} sessions to forget beside {added} new ones");
+    let written = write_rollouts(lock, &plan.union, stamp, &message, holds_lease)?;
+    Ok(written != WriteOutcome::LeaseLost)
+}
+
+/// What happens to entries that this database does not know: before the first success, they are a person's.
+async fn orphans_of(worker: &WorkerContext, scope: &Scope) -> Result<Orphans, StoreError> {
+    let key = JobKey::Consolidate(scope.clone());
+    let job = worker.store.job(&key).await?;
+    Ok(match job.is_none_or(|job| job.done == 0) {
+        true => Orphans::Disown,
+        false => Orphans::Remove,
+    })
 }
 
 /// Whether memory files of the scope were ever written.
@@ -333,11 +345,6 @@ fn commit_message(memory: &ScopeMemory) -> String {
     let selected = memory.rollouts.as_ref().map(Vec::len);
     let sessions = selected.unwrap_or(memory.sessions.len());
     format!("Post {entries} entries from {sessions} sessions")
-}
-
-fn forgetting_message(plan: &SelectionPlan) -> String {
-    let (removed, added) = (plan.diff.removed.len(), plan.diff.added.len());
-    format!("Keep {removed} sessions to forget beside {added} new ones")
 }
 
 /// Builds the scope's memory from the store, with what was selected, where a selection is made.

@@ -5,8 +5,8 @@ use std::fs;
 use std::sync::atomic::Ordering;
 
 use daybook_domain::{
-    EventId, EventSeq, JobKey, JobStatus, Priority, SelectionRecord, SessionId, Tenant, Use,
-    UseKind, UsedBy,
+    EventId, EventSeq, FinishOutcome, JobKey, JobKind, JobStatus, Priority, SelectionRecord,
+    SessionId, Tenant, Use, UseKind, UsedBy,
 };
 use daybook_engine::files::workspace_diff::WorkspaceDiff;
 use daybook_engine::files::{FilesConfig, Folder};
@@ -236,6 +236,43 @@ fn c46_a_session_whose_import_is_undone_leaves_the_selection_and_its_files() {
         check(fixture, &[("b", 1)]).await;
         assert_eq!(threads(fixture), ["b"]);
         assert_eq!(summaries(fixture).len(), 1);
+    });
+}
+
+/// A worker that vanished after its files were written, and before the finish, leaves the record of the success before.
+#[test]
+fn a_run_that_ended_before_its_finish_is_repeated_with_the_same_end() {
+    codex(1, async |fixture| {
+        learn(fixture, "a", "the limit is 20").await;
+        let before = record(fixture).await;
+        learn(fixture, "b", "the port is 8080").await;
+        let (raw, names) = (fixture.memory_file("raw_memories.md"), summaries(fixture));
+        fixture
+            .store
+            .touch_scope(&ada(), fixture.now())
+            .await
+            .expect("it is raised");
+        let claimed = fixture
+            .claim_as("vanished", JobKind::Consolidate)
+            .await
+            .remove(0);
+        let ended = fixture.store.finish_consolidation(
+            &claimed.token,
+            claimed.upto,
+            &before,
+            fixture.now(),
+        );
+        assert_eq!(
+            ended.await.expect("the store answers"),
+            FinishOutcome::Complete
+        );
+        check(fixture, &[("a", 1)]).await;
+        consolidate(fixture).await;
+        check(fixture, &[("b", 1)]).await;
+        assert_eq!(
+            (fixture.memory_file("raw_memories.md"), summaries(fixture)),
+            (raw, names)
+        );
     });
 }
 
