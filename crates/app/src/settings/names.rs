@@ -20,11 +20,10 @@ const MODEL: &str = "no model is called for it";
 const CONTEXT: &str = "a model is shown the last 80 lines and 5 snippets of 400 characters";
 const MEM0: &str = "memory is kept in files of our own";
 const SEARCH: &str = "recall searches everything, by words";
-const CURATION: &str = "nothing is rewritten by a model";
 const TOOLS: &str = "tools come over MCP, `daybook mcp`";
 
 /// Names of other systems, each with all names below it, and why nothing here uses them.
-static UNUSED: [(&str, &str); 25] = [
+static UNUSED: [(&str, &str); 21] = [
     ("memories.consolidation_model", MODEL),
     ("memories.dedicated_tools", TOOLS),
     ("memories.dual_write", "there is one pipeline"),
@@ -40,10 +39,6 @@ static UNUSED: [(&str, &str); 25] = [
         "the context of an agent is bounded by context_tokens",
     ),
     ("memories.version", "there is one pipeline"),
-    ("memory.auto_flush.curation.append_only", CURATION),
-    ("memory.auto_flush.curation.enabled", CURATION),
-    ("memory.auto_flush.curation.max_lines_per_pass", CURATION),
-    ("memory.auto_flush.curation.max_passes_per_day", CURATION),
     (
         "memory.auto_flush.extractor.include_memory_context.daily_tail_lines",
         CONTEXT,

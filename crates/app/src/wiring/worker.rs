@@ -69,6 +69,7 @@ impl Daybook {
             retry: work.retry,
             drain: work.drain,
             consolidation: self.settings.profile.consolidation,
+            curation: self.settings.curation,
             ..WorkLimits::default()
         };
         Ok(WorkerContext {

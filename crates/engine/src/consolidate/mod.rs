@@ -15,6 +15,8 @@ mod done;
 mod entries;
 mod left_off;
 mod merge;
+mod name_mentions;
+mod names;
 mod phrase;
 mod rank;
 mod rollouts;
@@ -35,6 +37,7 @@ use by_session::ObservationsBySession;
 
 pub use branches::DECIDED;
 pub use candidates::selection_candidates;
+pub use left_off::LEFT_OFF;
 pub use rollouts::{Rollout, rollouts};
 pub use rules::{ConsolidationRules, FileLayout};
 pub use session_account::SessionAccount;
@@ -100,6 +103,8 @@ pub struct ScopeMemory {
     pub summary: MemoryPage,
     /// `branches.md`: the state of each branch.
     pub branches: MemoryPage,
+    /// `names.md`: people, projects, repositories and tools that recur.
+    pub names: MemoryPage,
     /// `daily/<date>.md`: a diary of outcomes, by date.
     pub daily: BTreeMap<String, MemoryPage>,
     /// `sessions/<date>-<slug>.md`: one account per session, by name.
@@ -138,6 +143,7 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
     let mut memory = ScopeMemory {
         summary: sections::summary_page(input, &curated, &accounts),
         branches: branches::branches_page(input, &accounts, &merged),
+        names: names::names_page(input, &accounts, &merged),
         daily: dated_pages::daily_pages(input, &accounts, &by_session),
         sessions: dated_pages::session_pages(input, &accounts, &by_session),
         notes: dated_pages::note_pages(input, &merged),
@@ -154,7 +160,12 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
 impl ScopeMemory {
     fn pages_mut(&mut self) -> impl Iterator<Item = &mut MemoryPage> {
         let dated = [&mut self.daily, &mut self.sessions, &mut self.notes];
-        let single = [&mut self.curated, &mut self.summary, &mut self.branches];
+        let single = [
+            &mut self.curated,
+            &mut self.summary,
+            &mut self.branches,
+            &mut self.names,
+        ];
         let dated = dated.into_iter().flat_map(BTreeMap::values_mut);
         single.into_iter().chain(dated)
     }

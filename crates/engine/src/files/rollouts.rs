@@ -193,6 +193,7 @@ pub fn merge_blocks(
             PageBlock::Ours(marker, lines) => match (take(&marker.id()), orphans) {
                 (Some(block), _) => merged.push(text_of(block)),
                 (None, Orphans::Remove) => {}
+                (None, Orphans::Keep) => merged.push(lines.concat()),
                 (None, Orphans::Disown) => merged.push(without_marker_lines(&lines)),
             },
             PageBlock::Altered(marker, lines) => {

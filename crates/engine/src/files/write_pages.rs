@@ -151,6 +151,49 @@ pub fn write_pages(
     message: &str,
     holds_lease: &dyn Fn() -> bool,
 ) -> Result<WritePagesReport, FilesError> {
+    let orphans = PageOrphans::all(orphans);
+    write_pages_with(lock, memory, orphans, stamp, message, holds_lease)
+}
+
+/// What happens to the engine's entries that a page no longer has.
+#[derive(Debug, Clone, Copy)]
+pub struct PageOrphans {
+    /// Those of `MEMORY.md`.
+    pub curated: Orphans,
+    /// Those of every other page.
+    pub others: Orphans,
+}
+
+impl PageOrphans {
+    /// The same for every page.
+    #[must_use]
+    pub fn all(orphans: Orphans) -> Self {
+        Self {
+            curated: orphans,
+            others: orphans,
+        }
+    }
+
+    fn of(self, path: &FilePath) -> Orphans {
+        match path.as_str() == CURATED {
+            true => self.curated,
+            false => self.others,
+        }
+    }
+}
+
+/// [`write_pages`], with a rule of its own for `MEMORY.md`.
+///
+/// # Errors
+/// Those of [`write_pages`].
+pub fn write_pages_with(
+    lock: &WriterLock<'_>,
+    memory: &ScopeMemory,
+    orphans: PageOrphans,
+    stamp: &CommitStamp,
+    message: &str,
+    holds_lease: &dyn Fn() -> bool,
+) -> Result<WritePagesReport, FilesError> {
     let span = info_span!("post", commit = Empty, unwritten = Empty, outcome = Empty);
     let work = || write_in_one_commit(lock, memory, orphans, stamp, message, holds_lease);
     inside(span, work, record_outcome)
@@ -172,7 +215,7 @@ fn record_outcome(span: &Span, posted: &WritePagesReport) {
 fn write_in_one_commit(
     lock: &WriterLock<'_>,
     memory: &ScopeMemory,
-    orphans: Orphans,
+    orphans: PageOrphans,
     stamp: &CommitStamp,
     message: &str,
     holds_lease: &dyn Fn() -> bool,
@@ -188,13 +231,18 @@ fn write_in_one_commit(
         for (path, page) in &pages {
             let held = withheld.get(path.as_str()).unwrap_or(&none);
             let page_file = PageFile { snapshot, path };
-            if let Some(new) = page_file.new_text(page, held, orphans)? {
+            if let Some(new) = page_file.new_text(page, held, orphans.of(path))? {
                 changes.write(path.clone(), new);
             }
         }
-        add_rollouts(snapshot, &rollouts, &withheld, (&mut changes, orphans))?;
+        add_rollouts(
+            snapshot,
+            &rollouts,
+            &withheld,
+            (&mut changes, orphans.others),
+        )?;
         let is_current = |path: &FilePath| pages.contains_key(path) || rollouts.contains(path);
-        remove_retired(snapshot, &is_current, &mut changes, orphans)?;
+        remove_retired(snapshot, &is_current, &mut changes, orphans.others)?;
         changes.retain(|path| snapshot.skipped_at(path).is_none());
         unwritten = discard_impossible(snapshot, &mut changes)?;
         Ok(changes)

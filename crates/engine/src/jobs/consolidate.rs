@@ -14,6 +14,7 @@ use daybook_text::fence::without_citations;
 use tracing::field::Empty;
 use tracing::{Span, info_span, warn};
 
+use super::curation::curate_memory;
 use super::entities::{staged_for, write_staged};
 use super::selection::{SelectionPlan, cooldown_of, select};
 use super::settle::is_abandoned;
@@ -28,7 +29,7 @@ use crate::files::reindex::{reindex, remove_from_index};
 use crate::files::stamp::CommitStamp;
 use crate::files::unwritten_pages::UnwrittenPage;
 use crate::files::write::WriteOutcome;
-use crate::files::write_pages::{withhold_deleted, write_pages, write_rollouts};
+use crate::files::write_pages::{PageOrphans, withhold_deleted, write_pages_with, write_rollouts};
 use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, WriterLock};
 use crate::projects::assign::has_own_key;
 use crate::stage::within;
@@ -207,7 +208,12 @@ async fn write_memory(
     }
     let orphans = orphans_of(worker, scope).await?;
     let message = commit_message(&memory);
-    let posted = write_pages(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
+    let curated = curate_memory(worker, &lock, &mut memory)?;
+    let orphans = PageOrphans {
+        curated: curated.unwrap_or(orphans),
+        others: orphans,
+    };
+    let posted = write_pages_with(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
     match worker.folder_sync() {
         Some(sharing) => {
             sharing.sync_and_reindex(scope, &lock, &stamp).await?;

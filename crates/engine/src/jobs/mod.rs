@@ -6,6 +6,7 @@
 //! Not here: when a job is due (`domain`), how results are stored (`store`).
 
 mod consolidate;
+mod curation;
 mod entities;
 mod extract;
 pub(crate) mod filing;
@@ -15,6 +16,7 @@ mod job_pool;
 mod knowledge;
 mod obstacles;
 mod person_sessions;
+pub mod project_repairs;
 pub mod projects;
 pub mod quarantine;
 mod rebuild;
@@ -66,6 +68,7 @@ use crate::consolidate::ConsolidationRules;
 use crate::extract::Extractor;
 use crate::extract::window::WindowLimits;
 use crate::files::FilesError;
+use crate::files::curation::CurationLimits;
 use crate::files::shared::SharedError;
 use crate::files::stamp::{CommitStamp, Person};
 use daybook_text::redact::Redactor;
@@ -126,6 +129,8 @@ pub struct WorkLimits {
     pub folder_wait: Duration,
     /// What a consolidation reads and writes.
     pub consolidation: ConsolidationRules,
+    /// How `MEMORY.md` is curated in passes; `None`: every consolidation makes it anew.
+    pub curation: Option<CurationLimits>,
 }
 
 impl Default for WorkLimits {
@@ -140,6 +145,7 @@ impl Default for WorkLimits {
             drain: Duration::from_secs(10),
             folder_wait: Duration::from_secs(10),
             consolidation: ConsolidationRules::default(),
+            curation: None,
         }
     }
 }

@@ -142,6 +142,14 @@ fn quote_words(
         return kept.map(|(_, s)| plain(s)).collect::<Vec<_>>().join(" ");
     }
     let own = plain(&prose[at]);
+    // "make sure it's in project Troy": the order before says what "it" is.
+    let before = at.checked_sub(1).map(|before| &prose[before]);
+    if let Some(before) = before.filter(|it| refers_back(&own) && !it.redacted) {
+        let both = format!("{} {own}", before.text);
+        if both.chars().count() <= MAX_QUOTE {
+            return both;
+        }
+    }
     let reason = prose
         .get(at + 1)
         .filter(|next| gives_reason(&next.low) && !next.redacted);
@@ -149,6 +157,13 @@ fn quote_words(
         Some(both) if both.chars().count() <= MAX_QUOTE => both,
         _ => shorten_around(&own, MAX_QUOTE, |text| cue_position(text, kind, lexicon)),
     }
+}
+
+/// Whether a text speaks of something that the sentence before it names.
+fn refers_back(text: &str) -> bool {
+    let low = lowered(text);
+    let mut words = low.split(|c: char| !(c.is_alphanumeric() || c == '\''));
+    words.any(|word| matches!(word, "it's" | "they're"))
 }
 
 /// The position of the strongest cue for this kind.
