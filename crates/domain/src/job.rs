@@ -422,13 +422,13 @@ impl Job {
         (from <= self.input).then_some((from, self.input))
     }
 
-    /// Gives the job back until it is marked again: its session or scope may not be worked on now, and
-    /// nothing of it is skipped.
-    pub fn set_aside(&mut self, token: &LeaseToken, now: Timestamp) -> bool {
+    /// Gives the job back until `until`, or until it is marked again: its session or scope may not be worked on now,
+    /// and nothing of it is skipped. With [`Timestamp::MAX`] only a mark makes it due.
+    pub fn set_aside(&mut self, token: &LeaseToken, until: Timestamp, now: Timestamp) -> bool {
         let held = self.release(token, now);
         if held {
-            self.idle_due = Timestamp::MAX;
-            self.deadline = Timestamp::MAX;
+            self.idle_due = until;
+            self.deadline = until;
         }
         held
     }

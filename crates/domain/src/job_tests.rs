@@ -857,7 +857,7 @@ fn a_job_that_is_set_aside_waits_for_its_next_mark() {
     let aside = seconds(0);
     let mut driver = drive("mark 3; claim");
     let token = driver.tokens[0].clone();
-    assert!(driver.job.set_aside(&token, aside));
+    assert!(driver.job.set_aside(&token, Timestamp::MAX, aside));
     assert_eq!(driver.job.due_at(), None);
     driver.step("activity 4");
     assert_eq!(driver.job.due_at(), Some(seconds(120)));

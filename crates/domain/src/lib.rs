@@ -39,6 +39,7 @@ pub mod quarantine;
 pub mod rescan;
 pub mod rules;
 pub mod seams;
+pub mod selection;
 pub mod session;
 pub mod source;
 pub mod spend;
@@ -77,6 +78,10 @@ pub use place::{Place, PlaceNo, Project, RemoteCount, RemoteEvidence, RemoteSour
 pub use pollution::{Pollution, PollutionCause, PollutionRule};
 pub use price::{Money, Price, PriceTable};
 pub use rules::RulesRevision;
+pub use selection::{
+    ExtractionSnapshot, SelectedSession, SelectionDiff, SelectionLimits, SelectionRecord,
+    SessionCandidate,
+};
 pub use session::{Session, SessionKind, SessionMeta};
 pub use supersession::{SupersededObservation, Supersession, SupersessionReason};
 pub use tally::{Tally, TallyKind};

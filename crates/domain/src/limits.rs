@@ -46,3 +46,6 @@ pub const USES: usize = 1_000;
 pub const USES_AT_ONCE: usize = 512;
 /// Most items in one page of a listing.
 pub const PAGE: usize = 1_000;
+
+/// Most sessions that one consolidation selects.
+pub const SELECTED_SESSIONS: usize = 4_096;

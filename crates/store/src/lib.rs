@@ -73,6 +73,11 @@ mod ranges;
 mod rescan;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod schema_history;
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "sqlite")),
+    allow(dead_code, reason = "databases use the rest")
+)]
+mod selections;
 #[cfg(feature = "sqlite")]
 mod signs;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]

@@ -192,7 +192,7 @@ impl ImportCommand {
         candidates: Vec<ImportCandidate>,
         stop: &Stop,
     ) -> Result<(ImportReport, Option<UpdateReport>)> {
-        let (worker, _present) = daybook.worker().await?;
+        let (worker, _present) = daybook.attended_worker().await?;
         let reading = ImportBar::start(common, candidates.iter().map(ImportCandidate::size).sum());
         let intake = daybook.intake();
         let report = import(&intake, &self.name(), candidates, stop, &reading).await?;
@@ -392,7 +392,7 @@ fn undo(common: &CommonArgs, number: i64) -> Result<ExitCode> {
             (0, None) => bail!("there is no import to undo"),
             (number, _) => ImportNo(number),
         };
-        let (worker, _present) = daybook.worker().await?;
+        let (worker, _present) = daybook.attended_worker().await?;
         let undone = daybook
             .store
             .undo_import(&daybook.tenant, import, daybook.clock.now())

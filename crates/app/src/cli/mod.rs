@@ -4,6 +4,7 @@ mod account;
 mod backup;
 mod checkout;
 mod config;
+mod consolidate;
 mod context;
 mod disclosure;
 mod doctor;
@@ -67,6 +68,7 @@ Inspect
 
 Change
   config       settings, their meaning, and where each value comes from
+  consolidate  write memory files now, however short ago they were written
   checkout     bring memory folders up to date, where machines share a memory
   checkin      store your edits of memory folders, for all machines
   rebuild      rebuild the index and memory files from the database
@@ -149,6 +151,8 @@ enum CliCommand {
     Spend(spend::SpendCommand),
     /// Show what is covered, pending, in gaps, and why
     Status(status::StatusCommand),
+    /// Write memory files now, however short ago they were written
+    Consolidate(consolidate::ConsolidateCommand),
     /// Bring memory folders up to date, where machines share a memory
     Checkout(checkout::CheckoutCommand),
     /// Store your edits of memory folders, for all machines
@@ -241,6 +245,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Show(command) => command.run(common),
         CliCommand::Spend(command) => command.run(common),
         CliCommand::Status(command) => command.run(common),
+        CliCommand::Consolidate(command) => command.run(common),
         CliCommand::Checkout(command) => command.run(common),
         CliCommand::Checkin(command) => command.run(common),
         CliCommand::Rebuild(command) => command.run(common),
@@ -277,6 +282,7 @@ impl CliCommand {
             | Self::Worker(_)
             | Self::Rebuild(_)
             | Self::Checkout(_)
+            | Self::Consolidate(_)
             | Self::Checkin(_)
             | Self::Backup(_)
             | Self::Restore(_)

@@ -110,7 +110,7 @@ async fn accept(
     daybook: &Daybook,
     chosen: &[&QuarantinedObservation],
 ) -> Result<ExitCode> {
-    let (worker, _lock) = daybook.worker().await?;
+    let (worker, _lock) = daybook.attended_worker().await?;
     let mut accepted = Vec::new();
     for one in chosen {
         let now = daybook.clock.now();

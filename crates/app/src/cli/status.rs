@@ -68,7 +68,7 @@ impl StatusCommand {
         print_sessions(&facts, &daybook);
         print_sources(&sources);
         print_failing(&facts);
-        print_memory(&facts);
+        print_memory(&facts, &daybook);
         if let Some(line) = unfinished_import(&facts.imports) {
             print_line!("  {} {line}", warn("imports   "));
         }
@@ -273,7 +273,8 @@ fn print_failing(facts: &TenantMemoryState) {
     }
 }
 
-fn print_memory(facts: &TenantMemoryState) {
+fn print_memory(facts: &TenantMemoryState, daybook: &Daybook) {
+    let now = daybook.clock.now();
     for state in facts
         .scopes
         .iter()
@@ -283,7 +284,13 @@ fn print_memory(facts: &TenantMemoryState) {
         let memories = count(state.observations, "memory");
         print_line!("  {:<24} {memories}", state.scope.to_string());
     }
-    let unwritten = facts.unwritten().len() as u64;
+    if let Some(line) = waits::resting_files(daybook, facts.consolidate.iter()) {
+        print_line!("  files      those of {line}");
+    }
+    let is_resting = |job: &&&Job| matches!(job.status(now), JobStatus::Resting { .. });
+    let unwritten = facts.unwritten();
+    let resting = unwritten.iter().filter(is_resting).count();
+    let unwritten = (unwritten.len() - resting) as u64;
     if unwritten > 0 {
         print_line!(
             "  files      those of {} wait to be written; `{}` writes them",

@@ -218,7 +218,7 @@ impl RebuildCommand {
         let daybook = Daybook::open_existing(common)?;
         let stop = stop_on_interrupt()?;
         block_on(async {
-            let (worker, _present) = daybook.worker().await?;
+            let (worker, _present) = daybook.attended_worker().await?;
             read_outdated(&daybook, &stop).await?;
             let rebuilt = jobs::rebuild_index(&worker).await?;
             for state in read_all(|page| worker.store.scopes(&worker.tenant, page)).await? {
@@ -392,6 +392,10 @@ async fn print_report(daybook: &Daybook, done: &PendingReport) -> Result<()> {
 async fn print_waiting_work(daybook: &Daybook) -> Result<()> {
     for line in waits::wait_lines(daybook, &waits::load_waits(daybook).await?) {
         print_line!("  {line}");
+    }
+    let scopes = daybook.jobs(JobKind::Consolidate).await?;
+    if let Some(line) = waits::resting_files(daybook, scopes.iter()) {
+        print_line!("  files of {line}");
     }
     let (store, tenant) = (&daybook.store, &daybook.tenant);
     let newest = read_first(1, |page| store.imports(tenant, page)).await?;

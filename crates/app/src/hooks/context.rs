@@ -4,32 +4,30 @@ use anyhow::Result;
 use daybook_domain::time::Clock;
 use daybook_engine::files::layout::run_folder;
 use daybook_engine::hook_events::shown_lines::ShownLines;
-use daybook_engine::recall::context::{CurrentWork, assemble};
+use daybook_engine::recall::context::CurrentWork;
 use daybook_engine::recall::prompt::LineFingerprints;
 
 use super::HookSession;
 use crate::clock::SystemClock;
 use crate::service::memory_files;
 use crate::terminal::logging::print_error;
-use crate::terminal::suggest;
 
 /// The context for the session's place; `None` where no memory applies.
 pub(super) fn context_text(session: &HookSession<'_>) -> Result<Option<String>> {
     let (root, settings) = (session.root, session.settings);
     let at = session.current_place()?;
     let project = at.project.as_ref();
-    let files = memory_files::read(root, &settings.tenant, &settings.person, project);
+    let files = memory_files::read(root, settings, project);
     for refused in &files.refused {
         print_error(&refused.to_string());
     }
-    let context = assemble(
-        &files.applies,
+    let context = files.context(
         &CurrentWork {
             branch: at.place.branch.as_deref(),
             ..CurrentWork::default()
         },
         &session.loaded_by_host(&at)?,
-        &suggest::program(),
+        settings,
         settings.context_tokens,
     );
     record_given(session, &context.lines);

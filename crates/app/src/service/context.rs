@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use daybook_domain::{Scope, ScopeKind};
 use daybook_engine::files::reader::Refused;
-use daybook_engine::recall::context::{CurrentWork, MemoryContext, assemble};
+use daybook_engine::recall::context::{CurrentWork, MemoryContext};
 use daybook_engine::recall::host_text::HostText;
 use daybook_engine::recall::prompt::{self, MemoryLine, PROMPT_ANSWERS, SessionKnowledge};
 use daybook_engine::recall::worked_file::WorkedFile;
@@ -15,7 +15,6 @@ use super::current_place::{CurrentPlace, locate};
 use super::host_files::loaded_by_host;
 use super::recall::{RecallQuery, answer_query_in, reindex_edited_files};
 use super::{memory_files, person_scope};
-use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
 /// A context, and the place that it was assembled for.
@@ -72,25 +71,19 @@ pub(crate) async fn context_at(
     }
     let branch = query.branch.clone().or_else(|| at.place.branch.clone());
     let budget = query.budget.unwrap_or(daybook.settings.context_tokens);
-    let files = memory_files::read(
-        &daybook.root,
-        &daybook.tenant,
-        &daybook.settings.person,
-        at.project.as_ref(),
-    );
+    let files = memory_files::read(&daybook.root, &daybook.settings, at.project.as_ref());
     let top = Path::new(&at.place.root);
     let loaded = loaded_by_host(top, top, None);
     let at_hand = query.files.iter().take(MAX_FILES);
     let at_hand = at_hand.filter_map(|file| WorkedFile::new(file, folder, top));
-    let assembled = assemble(
-        &files.applies,
+    let assembled = files.context(
         &CurrentWork {
             branch: branch.as_deref(),
             files: &at_hand.collect::<Vec<_>>(),
             prompt: &lines_for_prompt(daybook, &at, query, &loaded).await?,
         },
         &loaded,
-        &suggest::program(),
+        &daybook.settings,
         budget,
     );
     Ok(AgentContext {

@@ -3,37 +3,70 @@
 
 use std::path::Path;
 
-use daybook_domain::{Scope, ScopeKind, Tenant};
-use daybook_engine::files::layout::{BRANCHES, CURATED, folder};
+use daybook_domain::{Scope, ScopeKind};
+use daybook_engine::files::layout::{BRANCHES, CURATED, SUMMARY, folder};
 use daybook_engine::files::own_secrets::masked;
 use daybook_engine::files::path::FilePath;
 use daybook_engine::files::reader::{FolderReader, Refused};
-use daybook_engine::recall::context::ScopeMemory;
+use daybook_engine::profile::ContextSource;
+use daybook_engine::recall::context::{
+    CurrentWork, MemoryContext, ScopeMemory, ScopePage, assemble, assemble_pages,
+};
+use daybook_engine::recall::host_text::HostText;
 use daybook_text::redact::Redactor;
+
+use crate::settings::Settings;
+use crate::terminal::suggest;
 
 /// The memory files of the current project and of the person; of no other scope.
 pub(crate) struct MemoryFiles {
     /// Files that could be read.
     pub(crate) applies: Vec<ScopeMemory>,
+    /// The page of each scope that settings have shown as it is.
+    pages: Vec<ScopePage>,
     /// Files that exist and were not read.
     pub(crate) refused: Vec<Refused>,
 }
 
-/// Reads the memory files of `project` and of `person`. A refused file does not keep others from being read.
-pub(crate) fn read(
-    root: &Path,
-    tenant: &Tenant,
-    person: &str,
-    project: Option<&Scope>,
-) -> MemoryFiles {
+impl MemoryFiles {
+    /// The context of these files, as settings have it made.
+    pub(crate) fn context(
+        &self,
+        work: &CurrentWork<'_>,
+        loaded: &HostText,
+        settings: &Settings,
+        budget: usize,
+    ) -> MemoryContext {
+        let (rules, program) = (settings.profile.context, suggest::program());
+        match rules.source {
+            ContextSource::Entries => assemble(&self.applies, work, loaded, &program, budget),
+            ContextSource::Summary => {
+                let nothing_else = CurrentWork::default();
+                assemble_pages(&self.pages, usize::MAX, &nothing_else, &program, budget)
+            }
+            ContextSource::FirstLines => {
+                assemble_pages(&self.pages, rules.lines, work, &program, budget)
+            }
+        }
+    }
+}
+
+/// Reads the memory files of `project` and of the person. A refused file does not keep others from being read.
+pub(crate) fn read(root: &Path, settings: &Settings, project: Option<&Scope>) -> MemoryFiles {
     let person = Scope {
-        tenant: tenant.clone(),
+        tenant: settings.tenant.clone(),
         kind: ScopeKind::User,
-        name: person.to_owned(),
+        name: settings.person.clone(),
+    };
+    let page = match settings.profile.context.source {
+        ContextSource::Entries => None,
+        ContextSource::Summary => Some((SUMMARY, "Memory summary")),
+        ContextSource::FirstLines => Some((CURATED, "File memory entrypoint")),
     };
     let redactor = Redactor::current();
     let mut files = MemoryFiles {
         applies: Vec::new(),
+        pages: Vec::new(),
         refused: Vec::new(),
     };
     for scope in project.cloned().into_iter().chain([person]) {
@@ -54,6 +87,14 @@ pub(crate) fn read(
             }
             Err(_) => None,
         };
+        if let Some((file, name)) = page {
+            files.pages.extend(text(file).map(|text| ScopePage {
+                title: format!("{name} ({scope})"),
+                path: memory.join(file).display().to_string(),
+                text,
+            }));
+            continue;
+        }
         let (curated, branches) = (text(CURATED), text(BRANCHES));
         if let Some(text) = curated {
             files.applies.push(ScopeMemory {

@@ -90,6 +90,30 @@ pub(crate) fn wait_lines(daybook: &Daybook, waits: &[JobWait]) -> Vec<String> {
     waits.iter().map(line).collect()
 }
 
+/// Scopes whose files were written a short while ago: `2 scopes wait until 9 Mar 14:03, …`. `None` without any.
+pub(crate) fn resting_files<'a>(
+    daybook: &Daybook,
+    consolidations: impl Iterator<Item = &'a Job>,
+) -> Option<String> {
+    let now = daybook.clock.now();
+    let rests = consolidations.filter_map(|job| match job.status(now) {
+        JobStatus::Resting { until } => Some(until),
+        JobStatus::Done
+        | JobStatus::SetAside
+        | JobStatus::Running { .. }
+        | JobStatus::Waiting { .. }
+        | JobStatus::Due { .. } => None,
+    });
+    let until: Vec<Timestamp> = rests.collect();
+    let (last, n) = (until.iter().max()?, until.len() as u64);
+    Some(format!(
+        "{} wait until {}, because they were written lately (setting `cooldown`); `{}` writes them now",
+        count(n, "scope"),
+        format_moment(daybook, *last),
+        suggest::command("consolidate"),
+    ))
+}
+
 /// Groups the tenant's jobs that wait now.
 pub(crate) async fn load_waits(daybook: &Daybook) -> Result<Vec<JobWait>> {
     let mut jobs = Vec::new();

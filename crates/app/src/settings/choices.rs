@@ -8,9 +8,10 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use daybook_domain::Tenant;
 use daybook_domain::trigger::{Priority, SweepLimits};
+use daybook_engine::consolidate::FileLayout;
 use daybook_engine::extract::model::ModelLimits;
 use daybook_engine::files::curation::CurationLimits;
-use daybook_engine::profile::{ExtractorKind, Ledger, Profile, UNBOUNDED};
+use daybook_engine::profile::{ContextSource, ExtractorKind, Ledger, Profile, UNBOUNDED};
 use serde_json::{Value, json};
 
 use super::chosen_model::NONE;
@@ -59,6 +60,8 @@ pub(crate) struct SettingChoices {
     pub(super) curation: CurationLimits,
     pub(super) extractor: &'static str,
     pub(super) ledger: &'static str,
+    pub(super) layout: &'static str,
+    pub(super) context_source: &'static str,
     pub(super) urgent: &'static str,
     pub(super) tries: usize,
     pub(super) turn_limit: usize,
@@ -117,6 +120,8 @@ impl SettingChoices {
             curation: CurationLimits::default(),
             extractor: profile.extractor.as_str(),
             ledger: profile.ledger.as_str(),
+            layout: profile.consolidation.layout.as_str(),
+            context_source: profile.context.source.as_str(),
             urgent,
             turn_limit: match profile.triggers.patience.turns {
                 u32::MAX => UNBOUNDED,
@@ -139,6 +144,10 @@ impl SettingChoices {
         profile.ledger = if json { Ledger::Json } else { Ledger::Database };
         let named = self.extractor.parse::<ExtractorKind>().ok();
         profile.extractor = named.unwrap_or(profile.extractor);
+        let layout = self.layout.parse::<FileLayout>().ok();
+        profile.consolidation.layout = layout.unwrap_or(profile.consolidation.layout);
+        let source = self.context_source.parse::<ContextSource>().ok();
+        profile.context.source = source.unwrap_or(profile.context.source);
         let high = self.urgent == URGENT[0];
         profile.triggers.urgent = if high {
             Priority::High

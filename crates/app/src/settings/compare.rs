@@ -45,7 +45,7 @@ pub(crate) fn rows() -> Vec<ProfileRow> {
 }
 
 /// Stages with one implementation, which every profile uses: name of the stage and of the implementation.
-const SHARED: [(&str, &str); 2] = [("consolidator", "merge"), ("layout", "daybook")];
+const SHARED: [(&str, &str); 1] = [("consolidator", "merge")];
 
 /// By profile, then by setting.
 pub(crate) fn as_json() -> Value {
@@ -75,9 +75,9 @@ const HEAD: &str = "\
 `profile = \"codex\"` in daybook.toml, and set any other value beside it. \"–\" means that the setting has no effect
 in that profile, \"none\" means no bound.
 
-Profiles differ in triggers, numbers, and the prompt and form of requests to a model. Without an `extract_model`, every
-profile quotes what a person plainly stated and what plainly happened. All profiles merge without a model and write
-Daybook's files; the other systems' ways of doing so are planned. A value that is out of range is refused, and the
+Profiles differ in triggers, numbers, the prompt and form of requests to a model, and the files of sessions. Without an
+`extract_model`, every profile quotes what a person plainly stated and what plainly happened. All profiles merge without
+a model. A value that is out of range is refused, and the
 error names the allowed range; Codex clamps it without a message. \"A promise wins\" marks a number where one of
 Daybook's promises (DESIGN.md) overrides the other system.
 

@@ -161,6 +161,27 @@ pub(super) const ORIGINS: &[NumberOrigin] = &[
     origin("codex", "drain", "its shutdown timeout, the same since"),
     origin("codex", "retry_first", "3,600 s, the same since"),
     origin("codex", "retry_most", "3,600 s: every wait is the same"),
+    origin(
+        "codex",
+        "layout",
+        "`raw_memories.md` with the latest first, and a file in `rollout_summaries/` for each selected session",
+    ),
+    origin(
+        "codex",
+        "selected_sessions",
+        "256, the same since (1 to 4,096)",
+    ),
+    origin(
+        "codex",
+        "unused_after",
+        "30 days, the same since. A session that was never used counts from its extraction, and a promise wins: \
+         what lapses is left out and never deleted",
+    ),
+    origin(
+        "codex",
+        "cooldown",
+        "6 h = 21,600 s after a success, the same since; a person's `daybook consolidate` does not wait",
+    ),
     origin("mindroom", "idle", "the plan, and as shipped: 120 s"),
     origin(
         "mindroom",
@@ -198,6 +219,13 @@ pub(super) const ORIGINS: &[NumberOrigin] = &[
         "tries",
         "the plan. What shipped tries for ever; here a failing stretch becomes a gap that is shown",
     ),
+    origin("codex", "context_source", "the summary, and nothing else"),
+    origin(
+        "mindroom",
+        "context_source",
+        "the first lines of MEMORY.md with each prompt, and what is found for it",
+    ),
+    origin("mindroom", "context_lines", "200, as shipped"),
     origin("mindroom", "retry_first", "as shipped; the plan has none"),
     origin(
         "mindroom",

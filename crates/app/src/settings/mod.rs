@@ -354,7 +354,7 @@ fn zone(name: &str) -> Option<TimeZone> {
 }
 
 /// Parses a scope such as `project/tidepool`.
-fn scope(text: &str) -> Option<(ScopeKind, String)> {
+pub(crate) fn scope(text: &str) -> Option<(ScopeKind, String)> {
     let (kind, name) = text.split_once('/')?;
     let kind = kind.trim().parse::<ScopeKind>().ok()?;
     let name = name.trim();

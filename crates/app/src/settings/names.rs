@@ -20,17 +20,14 @@ const MODEL: &str = "no model is called for it";
 const CONTEXT: &str = "a model is shown the last 80 lines and 5 snippets of 400 characters";
 const MEM0: &str = "memory is kept in files of our own";
 const SEARCH: &str = "recall searches everything, by words";
-const PHASE_TWO: &str = "consolidation keeps all that was observed";
 const TOOLS: &str = "tools come over MCP, `daybook mcp`";
 
 /// Names of other systems, each with all names below it, and why nothing here uses them.
-static UNUSED: [(&str, &str); 24] = [
+static UNUSED: [(&str, &str); 21] = [
     ("memories.consolidation_model", MODEL),
     ("memories.dedicated_tools", TOOLS),
     ("memories.dual_write", "there is one pipeline"),
     ("memories.extract_model", NAMED),
-    ("memories.max_raw_memories_for_consolidation", PHASE_TWO),
-    ("memories.max_unused_days", PHASE_TWO),
     (
         "memories.min_rate_limit_remaining_percent",
         "each provider has its own: min_remaining_percent in [providers.<name>]",
@@ -63,10 +60,6 @@ static UNUSED: [(&str, &str); 24] = [
         "the token is NO_REPLY",
     ),
     ("memory.embedder", MEM0),
-    (
-        "memory.file.max_entrypoint_lines",
-        "the context of an agent is bounded by context_tokens",
-    ),
     (
         "memory.file.path",
         "the data folder is DAYBOOK_HOME, or --root",

@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use daybook_engine::profile::{ExtractorKind, Ledger, Profile};
+use daybook_domain::limits::SELECTED_SESSIONS;
+use daybook_engine::consolidate::FileLayout;
+use daybook_engine::profile::{ContextSource, ExtractorKind, Ledger, Profile};
 use daybook_text::redact::PersonalData;
 use strum::{VariantArray, VariantNames};
 
@@ -31,6 +33,12 @@ impl Setting {
             | SettingGroup::Models
             | SettingGroup::Spend => false,
             SettingGroup::Due | SettingGroup::Work => true,
+            SettingGroup::Files => {
+                let selects = profile.consolidation.layout == FileLayout::Codex;
+                let cuts = profile.context.source == ContextSource::FirstLines;
+                (selects || !SELECTION.contains(&self.name))
+                    && (cuts || self.name != "context_lines")
+            }
             SettingGroup::Sweep => self.name == "sweep" || profile.sweep.is_some(),
         }
     }
@@ -46,7 +54,11 @@ pub(crate) enum SettingGroup {
     Due,
     Sweep,
     Work,
+    Files,
 }
+
+/// Settings that have an effect only where sessions are selected.
+const SELECTION: [&str; 3] = ["selected_sessions", "unused_after", "cooldown"];
 
 impl SettingGroup {
     pub(crate) fn title(self) -> &'static str {
@@ -58,6 +70,7 @@ impl SettingGroup {
             Self::Due => "When a session is due",
             Self::Sweep => "What a sweep at the start of a session takes",
             Self::Work => "How work is done",
+            Self::Files => "What is written to memory files, and shown of them",
         }
     }
 
@@ -65,7 +78,7 @@ impl SettingGroup {
     pub(crate) fn is_profiled(self) -> bool {
         match self {
             Self::You | Self::Memory | Self::Models | Self::Spend => false,
-            Self::Due | Self::Sweep | Self::Work => true,
+            Self::Due | Self::Sweep | Self::Work | Self::Files => true,
         }
     }
 }
@@ -80,7 +93,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 65] = [
+pub(crate) static ALL: [Setting; 71] = [
     Setting {
         name: "person",
         group: SettingGroup::You,
@@ -874,5 +887,76 @@ pub(crate) static ALL: [Setting; 65] = [
         about: "where the jobs of sessions are kept: in the database, or (`json`) in \
                 memory_flush_state.json, which is rewritten with each change",
         also: &[],
+    },
+    Setting {
+        name: "layout",
+        group: SettingGroup::Files,
+        kind: ValueKind::Word {
+            words: FileLayout::VARIANTS,
+            at: |c| &mut c.layout,
+        },
+        about: "files of sessions: a page for each in sessions/ (`daybook`), or raw_memories.md and \
+                rollout_summaries/ for the selected ones (`codex`)",
+        also: &[],
+    },
+    Setting {
+        name: "selected_sessions",
+        group: SettingGroup::Files,
+        kind: ValueKind::Count {
+            least: 1,
+            most: SELECTED_SESSIONS,
+            or_none: false,
+            at: |c| &mut c.rest.consolidation.selection.most,
+        },
+        about: "most sessions that `layout = \"codex\"` selects for a scope: the most cited ones first, then the \
+                newest; the others are found by recall",
+        also: &[("memories.max_raw_memories_for_consolidation", NameUnit::Own)],
+    },
+    Setting {
+        name: "unused_after",
+        group: SettingGroup::Files,
+        kind: ValueKind::Duration {
+            least: ZERO,
+            most: DAY.saturating_mul(365),
+            at: |c| &mut c.rest.consolidation.selection.unused,
+        },
+        about: "`layout = \"codex\"` leaves out a session that was neither shown nor cited for longer; a use brings \
+                it back",
+        also: &[("memories.max_unused_days", NameUnit::Days)],
+    },
+    Setting {
+        name: "cooldown",
+        group: SettingGroup::Files,
+        kind: ValueKind::Duration {
+            least: ZERO,
+            most: DAY.saturating_mul(30),
+            at: |c| &mut c.rest.consolidation.cooldown,
+        },
+        about: "rest of a scope's files between two consolidations, with `layout = \"codex\"`; `daybook consolidate` \
+                waits for nothing",
+        also: &[],
+    },
+    Setting {
+        name: "context_source",
+        group: SettingGroup::Files,
+        kind: ValueKind::Word {
+            words: ContextSource::VARIANTS,
+            at: |c| &mut c.context_source,
+        },
+        about: "what an agent's context is made of: selected entries of MEMORY.md (`entries`), memory_summary.md \
+                alone (`summary`), or the first lines of MEMORY.md (`first_lines`); within `context_tokens`",
+        also: &[],
+    },
+    Setting {
+        name: "context_lines",
+        group: SettingGroup::Files,
+        kind: ValueKind::Count {
+            least: 1,
+            most: 100_000,
+            or_none: false,
+            at: |c| &mut c.rest.context.lines,
+        },
+        about: "most lines that `context_source = \"first_lines\"` shows of each MEMORY.md",
+        also: &[("memory.file.max_entrypoint_lines", NameUnit::Own)],
     },
 ];

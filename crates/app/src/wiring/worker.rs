@@ -3,6 +3,7 @@
 #[cfg(feature = "postgres")]
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 #[cfg(feature = "postgres")]
@@ -50,6 +51,13 @@ impl Daybook {
         Ok((self.worker_context(presence.holder())?, presence))
     }
 
+    /// The same for a command that a person waits for: files that were written a short while ago are written again.
+    pub(crate) async fn attended_worker(&self) -> Result<(WorkerContext, WorkerLock)> {
+        let (mut worker, presence) = self.worker().await?;
+        worker.limits.consolidation.cooldown = Duration::ZERO;
+        Ok((worker, presence))
+    }
+
     /// The context of jobs that `holder` works on.
     pub(crate) fn worker_context(&self, holder: &str) -> Result<WorkerContext> {
         let work = self.settings.profile.work;
@@ -60,6 +68,7 @@ impl Daybook {
             lease: work.lease,
             retry: work.retry,
             drain: work.drain,
+            consolidation: self.settings.profile.consolidation,
             curation: self.settings.curation,
             ..WorkLimits::default()
         };

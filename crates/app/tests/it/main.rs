@@ -9,6 +9,7 @@
 mod agents;
 mod backup;
 mod cli;
+mod codex_files;
 mod config;
 mod curation;
 mod doctor;

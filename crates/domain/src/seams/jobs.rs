@@ -36,8 +36,13 @@ pub trait JobQueue: Send + Sync {
     /// Gives a job back unfinished.
     async fn release(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// Gives a job back until it is marked again.
-    async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError>;
+    /// Gives a job back until `until`, or until it is marked again; with [`Timestamp::MAX`], until then alone.
+    async fn set_aside(
+        &self,
+        token: &LeaseToken,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
 
     /// Ends a job that has no results to store.
     async fn finish(

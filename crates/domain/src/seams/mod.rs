@@ -20,6 +20,7 @@ mod jobs;
 mod observations;
 mod places;
 mod rescans;
+mod selections;
 mod sessions;
 mod sources;
 mod spend;
@@ -35,6 +36,7 @@ pub use jobs::{GapKey, JobControl, JobListing, JobQueue, JobWatch};
 pub use observations::{ObservationStore, ScopeState, ScopeStore};
 pub use places::{PlaceStore, ProjectKey};
 pub use rescans::RescanStore;
+pub use selections::SelectionStore;
 pub use sessions::{Append, AppendOutcome, SessionCatalog, SessionKey, SessionLog};
 pub use sources::SourceStore;
 pub use spend::SpendStore;
@@ -68,6 +70,7 @@ pub trait Store:
     + StagedWrites
     + QuarantineStore
     + RescanStore
+    + SelectionStore
     + ObservationStore
     + SupersessionStore
     + ScopeStore
@@ -93,6 +96,7 @@ impl<T> Store for T where
         + StagedWrites
         + QuarantineStore
         + RescanStore
+        + SelectionStore
         + ObservationStore
         + SupersessionStore
         + ScopeStore

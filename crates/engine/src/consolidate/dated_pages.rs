@@ -215,7 +215,8 @@ fn slug(text: &str) -> String {
     slug
 }
 
-fn session_page(
+/// The page of one session.
+pub(super) fn session_page(
     input: &MemoryInput,
     account: &SessionAccount,
     observations: &[&MergedObservation],

@@ -8,6 +8,7 @@
 
 mod branches;
 mod by_session;
+mod candidates;
 mod content;
 mod dated_pages;
 mod done;
@@ -18,6 +19,8 @@ mod name_mentions;
 mod names;
 mod phrase;
 mod rank;
+mod rollouts;
+mod rules;
 mod sections;
 mod session_account;
 mod supersede;
@@ -33,7 +36,10 @@ use jiff::tz::TimeZone;
 use by_session::ObservationsBySession;
 
 pub use branches::DECIDED;
+pub use candidates::selection_candidates;
 pub use left_off::LEFT_OFF;
+pub use rollouts::{Rollout, rollouts};
+pub use rules::{ConsolidationRules, FileLayout};
 pub use session_account::SessionAccount;
 #[cfg(test)]
 pub(crate) use session_account::accounts;
@@ -107,6 +113,9 @@ pub struct ScopeMemory {
     pub notes: BTreeMap<String, MemoryPage>,
     /// The observations that no longer hold, and those that ended their validity.
     pub supersessions: Vec<Supersession>,
+    /// The selected sessions, the latest first, which then have files of their own in place of `sessions`; `None` where
+    /// no selection is made.
+    pub rollouts: Option<Vec<Rollout>>,
 }
 
 /// Most entries of each section of `MEMORY.md`; the others remain in the diary and in recall.
@@ -138,6 +147,7 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
         daily: dated_pages::daily_pages(input, &accounts, &by_session),
         sessions: dated_pages::session_pages(input, &accounts, &by_session),
         notes: dated_pages::note_pages(input, &merged),
+        rollouts: None,
         curated,
         supersessions,
     };

@@ -3,9 +3,12 @@
 //! A page's heading is marked like an entry. A marker is `^` and ten characters at the end of the item: six
 //! name the entry, four are a check of its words. While the check agrees, the entry is the engine's; once
 //! it does not, a person has changed the words, and the entry is theirs. The form is that of block
-//! references in Markdown note takers, which hide it when the page is read.
+//! references in Markdown note takers, which hide it when the page is read. Files of rollouts hold entries of another
+//! form, see [`block`].
 //!
 //! Not here: which entries a page has (`page`).
+
+pub mod block;
 
 use daybook_domain::EventId;
 
@@ -119,7 +122,10 @@ pub fn is_own_heading(line: &str) -> bool {
 
 /// An entry or heading of the engine with other words: its name stays, and the check is made anew.
 #[must_use]
-pub fn re_marked(text: &str, change: impl FnOnce(&str) -> String) -> String {
+pub fn re_marked(text: &str, change: impl Fn(&str) -> String) -> String {
+    if let Some(block) = block::re_marked(text, &change) {
+        return block;
+    }
     let end = text.find('\n').map_or(text.len(), |at| at + 1);
     let (first, below) = text.split_at(end);
     let Some((words, marker)) = split_marker(without_line_end(first)) else {
@@ -155,6 +161,10 @@ pub fn parse_blocks(text: &str) -> Vec<PageBlock<'_>> {
     let mut blocks = Vec::new();
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
+        if let Some(block) = block::take_block(line, &mut lines) {
+            blocks.push(block);
+            continue;
+        }
         let marked = split_marker(without_line_end(line)).filter(|_| line.starts_with("- "));
         let Some((words, marker)) = marked else {
             blocks.push(plain_block(line));

@@ -10,6 +10,7 @@ use daybook_domain::{Scope, ScopeKind, Tenant};
 
 use super::name::FileName;
 use super::path::FilePath;
+use super::rollouts::{SUMMARIES, is_rollout_file};
 use crate::consolidate::{MemoryPage, ScopeMemory};
 
 /// `MEMORY.md`: curated, long-term memory.
@@ -29,7 +30,7 @@ const MEMORY: &str = "memory";
 /// The list of entities.
 pub(super) const ENTITY_INDEX: &str = "INDEX.md";
 /// Folders in which the engine keeps pages.
-const OWNED_FOLDERS: [&str; 4] = ["daily", "sessions", "notes", "entities"];
+const OWNED_FOLDERS: [&str; 5] = ["daily", "sessions", "notes", "entities", SUMMARIES];
 
 /// A scope's memory folder below the root.
 #[must_use]
@@ -103,6 +104,7 @@ pub fn pages(memory: &ScopeMemory) -> BTreeMap<FilePath, &MemoryPage> {
 pub fn is_engine_page(file: &str) -> bool {
     let below = |folder: &str| file.starts_with(folder) && file.ends_with(".md");
     [CURATED, SUMMARY, BRANCHES, NAMES].contains(&file)
+        || is_rollout_file(file)
         || ["daily/", "sessions/", "notes/"].into_iter().any(below)
 }
 

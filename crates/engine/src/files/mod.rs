@@ -39,6 +39,7 @@ mod refs;
 pub mod refused;
 pub mod reindex;
 mod replace_file;
+pub mod rollouts;
 mod scan;
 pub mod secret_warnings;
 pub mod shared;
@@ -48,6 +49,7 @@ pub mod steps;
 mod tree;
 pub mod unwritten_pages;
 mod withheld;
+pub mod workspace_diff;
 pub mod write;
 pub mod write_pages;
 

@@ -14,12 +14,14 @@ use daybook_domain::seams::{IndexWriter, ObservationStore, ScopeStore};
 use daybook_domain::{Observation, ObservationId, Scope, StoreError, Tenant, Timestamp};
 
 use super::audit::is_missing;
+use super::entry::block::opens_block;
 use super::entry::{EntryId, PageBlock, parse_blocks, without_line_end, without_marker};
 use super::folder::Folder;
 use super::layout::{CURATED, SUMMARY, folder};
 use super::own_secrets::masked;
 use super::path::FilePath;
 use super::reader::{FILE_BYTES, FolderReader};
+use super::rollouts::block_texts;
 use super::shared::SharedError;
 use super::skipped::skip_reason;
 use daybook_text::redact::Redactor;
@@ -271,11 +273,23 @@ fn parse_entries(text: &str, observations: &[Observation]) -> Vec<FileEntry> {
         .iter()
         .map(|o| (EntryId::of(&o.id.to_string()), o.id))
         .collect();
+    let by_words: BTreeMap<String, ObservationId> = observations
+        .iter()
+        .map(|o| (plain_words(&o.text), o.id))
+        .collect();
     let mut heading = String::new();
     let mut line = 1;
     let mut entries: Vec<FileEntry> = Vec::new();
     let mut open = false;
     for block in parse_blocks(text) {
+        if let PageBlock::Ours(_, held) | PageBlock::Altered(_, held) = &block
+            && opens_block(held[0])
+        {
+            entries.extend(block_entries(line, held, &by_words));
+            line += u32::try_from(held.len()).unwrap_or(0);
+            open = false;
+            continue;
+        }
         let (held, observation): (&[&str], _) = match &block {
             PageBlock::Ours(marker, held) => (held, shown.get(&marker.id()).copied()),
             PageBlock::Altered(_, held) => (held, None),
@@ -310,6 +324,32 @@ fn parse_entries(text: &str, observations: &[Observation]) -> Vec<FileEntry> {
         entry.tokens = outlined_text(&format!("{} {}", entry.heading, entry.text));
     }
     entries
+}
+
+/// The entries of a block that begins at `line`. One in the words of an observation belongs to it, so that recall
+/// answers with either, not with both.
+fn block_entries(
+    line: u32,
+    held: &[&str],
+    by_words: &BTreeMap<String, ObservationId>,
+) -> Vec<FileEntry> {
+    let (texts, source) = block_texts(held);
+    let source = source.and_then(|source| split_citation(&source).1);
+    let entries = texts.into_iter().map(|text| {
+        let first = line + u32::try_from(text.line).unwrap_or(0);
+        let mut entry = file_entry(first, &text.heading, &text.text, None);
+        entry.observation = by_words.get(&plain_words(&entry.text)).copied();
+        entry.citation = entry.citation.or_else(|| source.clone());
+        entry
+    });
+    entries.collect()
+}
+
+/// The words of a text, regardless of case, quotes and other signs around them.
+fn plain_words(text: &str) -> String {
+    let is_sign = |c: char| !c.is_alphanumeric();
+    let words = text.split(is_sign).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
 fn is_item(line: &str) -> bool {

@@ -132,6 +132,16 @@ pub struct FinishedWrite {
 }
 
 impl WriteOutcome {
+    /// The commit whose files are as requested; edits that a person made during the write come behind it.
+    #[must_use]
+    pub fn commit(&self) -> Option<CommitHash> {
+        match self {
+            Self::Written(written) => Some(written.commit),
+            Self::Unchanged(settled) => settled.head,
+            Self::LeaseLost => None,
+        }
+    }
+
     /// What was recovered and committed first; `None` when the lease was lost before.
     #[must_use]
     pub fn settled(&self) -> Option<&SettleReport> {

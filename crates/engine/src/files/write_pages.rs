@@ -14,6 +14,7 @@ use tracing::{Span, info_span};
 
 use super::changes::FileChanges;
 use super::entities;
+use super::entry::block::BlockEntry;
 use super::entry::{EntryId, Marker};
 use super::error::FilesError;
 use super::folder::Folder;
@@ -22,11 +23,12 @@ use super::layout::{CURATED, SUMMARY, is_engine_page, pages};
 use super::lock::WriterLock;
 use super::page::{Orphans, deleted_markers, is_untouched, merge_page, render_page};
 use super::path::FilePath;
+use super::rollouts::{RolloutFiles, is_rollout_file, merge_blocks};
 use super::stamp::CommitStamp;
 use super::unwritten_pages::{UnwrittenPage, record_unwritten};
 use super::withheld;
 use super::write::{FolderSnapshot, SkippedPath, WriteOutcome};
-use crate::consolidate::{MemoryPage, MemorySection, ScopeMemory};
+use crate::consolidate::{MemoryPage, MemorySection, Rollout, ScopeMemory};
 use crate::stage::inside;
 
 /// Most commits that are searched for a person's deletions since the engine's last write.
@@ -221,6 +223,8 @@ fn write_in_one_commit(
     let withheld = withheld::load(lock)?;
     let none = BTreeSet::new();
     let pages = pages(memory);
+    let rollouts = memory.rollouts.as_deref().map(RolloutFiles::of);
+    let rollouts = rollouts.unwrap_or_default();
     let mut unwritten = Vec::new();
     let outcome = lock.write(stamp, message, holds_lease, |snapshot| {
         let mut changes = FileChanges::none();
@@ -231,16 +235,69 @@ fn write_in_one_commit(
                 changes.write(path.clone(), new);
             }
         }
-        remove_retired(snapshot, &pages, &mut changes, orphans.others)?;
+        add_rollouts(
+            snapshot,
+            &rollouts,
+            &withheld,
+            (&mut changes, orphans.others),
+        )?;
+        let is_current = |path: &FilePath| pages.contains_key(path) || rollouts.contains(path);
+        remove_retired(snapshot, &is_current, &mut changes, orphans.others)?;
         changes.retain(|path| snapshot.skipped_at(path).is_none());
         unwritten = discard_impossible(snapshot, &mut changes)?;
         Ok(changes)
     })?;
     if let Some(settled) = outcome.settled() {
-        unwritten.extend(blocked_pages(&pages, &settled.skipped));
+        let paths = pages.keys().chain(rollouts.iter().map(|(path, _)| path));
+        unwritten.extend(blocked_pages(paths, &settled.skipped));
         record_unwritten(lock.folder(), &unwritten)?;
     }
     Ok(WritePagesReport { outcome, unwritten })
+}
+
+/// Writes the files of `rollouts` alone: evidence that a consolidation reads before it writes the pages. Other pages
+/// stay as they are.
+///
+/// # Errors
+/// As [`write_pages`].
+pub fn write_rollouts(
+    lock: &WriterLock<'_>,
+    rollouts: &[Rollout],
+    stamp: &CommitStamp,
+    message: &str,
+    holds_lease: &dyn Fn() -> bool,
+) -> Result<WriteOutcome, FilesError> {
+    let withheld = withheld::load(lock)?;
+    let rollouts = RolloutFiles::of(rollouts);
+    lock.write(stamp, message, holds_lease, |snapshot| {
+        let mut changes = FileChanges::none();
+        let orphans = Orphans::Remove;
+        add_rollouts(snapshot, &rollouts, &withheld, (&mut changes, orphans))?;
+        let is_current =
+            |path: &FilePath| !is_rollout_file(path.as_str()) || rollouts.contains(path);
+        remove_retired(snapshot, &is_current, &mut changes, orphans)?;
+        changes.retain(|path| snapshot.skipped_at(path).is_none());
+        discard_impossible(snapshot, &mut changes)?;
+        Ok(changes)
+    })
+}
+
+fn add_rollouts(
+    snapshot: &FolderSnapshot<'_>,
+    rollouts: &RolloutFiles,
+    withheld: &withheld::Withheld,
+    (changes, orphans): (&mut FileChanges, Orphans),
+) -> Result<(), FilesError> {
+    let none = BTreeSet::new();
+    let is_wanted = !rollouts.is_empty();
+    for (path, blocks) in rollouts.iter() {
+        let held = withheld.get(path.as_str()).unwrap_or(&none);
+        let file = PageFile { snapshot, path };
+        if let Some(new) = file.new_blocks((blocks, is_wanted), held, orphans)? {
+            changes.write(path.clone(), new);
+        }
+    }
+    Ok(())
 }
 
 /// Removes from `changes`, one file after another, what no tree can hold beside the existing files.
@@ -267,10 +324,10 @@ fn discard_impossible(
 /// Pages whose path is blocked. They are not committed either: if a person puts a page back there, it is
 /// the last version they had, and must not look like a deletion of newer entries.
 fn blocked_pages<'a>(
-    pages: &'a BTreeMap<FilePath, &MemoryPage>,
+    pages: impl Iterator<Item = &'a FilePath> + 'a,
     skipped: &'a [SkippedPath],
 ) -> impl Iterator<Item = UnwrittenPage> + 'a {
-    pages.keys().filter_map(move |page| {
+    pages.filter_map(move |page| {
         let mut skipped = skipped.iter();
         let why = skipped.find(|skipped| Path::new(page.as_str()).starts_with(&skipped.path))?;
         Some(UnwrittenPage {
@@ -311,13 +368,30 @@ impl PageFile<'_> {
         };
         Ok(new)
     }
+
+    /// The same for a file of blocks. Without a file, one is made only if it is wanted.
+    fn new_blocks(
+        &self,
+        (blocks, is_wanted): (&[BlockEntry], bool),
+        withheld: &BTreeSet<Marker>,
+        orphans: Orphans,
+    ) -> Result<Option<String>, FilesError> {
+        let current = match self.snapshot.read(self.path)?.map(String::from_utf8) {
+            Some(Err(_)) => return Ok(None),
+            Some(Ok(current)) => current,
+            None if is_wanted => String::new(),
+            None => return Ok(None),
+        };
+        let new = merge_blocks(blocks, &current, withheld, orphans);
+        Ok((new != current).then_some(new))
+    }
 }
 
 /// Deletes pages that the memory no longer has, if they are as the engine wrote them; a person's additions
 /// stay.
 fn remove_retired(
     snapshot: &FolderSnapshot<'_>,
-    pages: &BTreeMap<FilePath, &MemoryPage>,
+    is_current: &dyn Fn(&FilePath) -> bool,
     changes: &mut FileChanges,
     orphans: Orphans,
 ) -> Result<(), FilesError> {
@@ -329,7 +403,7 @@ fn remove_retired(
         sections: Vec::new(),
     };
     for (path, _) in snapshot.files() {
-        if !is_engine_page(path.as_str()) || pages.contains_key(path) {
+        if !is_engine_page(path.as_str()) || is_current(path) {
             continue;
         }
         let Some(current) = utf8_text(snapshot.read(path)?) else {

@@ -7,7 +7,7 @@ use daybook_domain::page::read_all;
 use daybook_domain::seams::{IndexWriter, ObservationStore};
 use daybook_domain::{
     ClaimedJob, Failure, FailureClass, FinishOutcome, JobKey, Observation, ObservationId,
-    ObservationKind, RetryWait, Scope, ScopeKind, SessionId, StoreError, Tenant, Use,
+    ObservationKind, RetryWait, Scope, ScopeKind, SessionId, StoreError, Tenant, Timestamp, Use,
 };
 use daybook_text::fence::without_citations;
 
@@ -16,6 +16,7 @@ use tracing::{Span, info_span, warn};
 
 use super::curation::curate_memory;
 use super::entities::{staged_for, write_staged};
+use super::selection::{SelectionPlan, cooldown_of, select};
 use super::settle::is_abandoned;
 use super::{PersonSessions, WorkError, WorkerContext};
 use crate::consolidate::{MemoryInput, ScopeMemory, consolidate as build, promoted};
@@ -28,7 +29,7 @@ use crate::files::reindex::{reindex, remove_from_index};
 use crate::files::stamp::CommitStamp;
 use crate::files::unwritten_pages::UnwrittenPage;
 use crate::files::write::WriteOutcome;
-use crate::files::write_pages::{PageOrphans, withhold_deleted, write_pages_with};
+use crate::files::write_pages::{PageOrphans, withhold_deleted, write_pages_with, write_rollouts};
 use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, WriterLock};
 use crate::projects::assign::has_own_key;
 use crate::stage::within;
@@ -44,6 +45,25 @@ pub(super) enum ConsolidateOutcome {
     Failed(Failure),
     /// The lease was lost; another worker may have the job now.
     LeaseLost,
+    /// The scope was consolidated a short while ago: it rests until then.
+    Resting(Timestamp),
+}
+
+/// The outcome of a consolidation, with its selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Consolidated {
+    pub(super) outcome: ConsolidateOutcome,
+    /// What it selected, where a selection is made.
+    pub(super) plan: Option<SelectionPlan>,
+}
+
+impl From<ConsolidateOutcome> for Consolidated {
+    fn from(outcome: ConsolidateOutcome) -> Self {
+        Self {
+            outcome,
+            plan: None,
+        }
+    }
 }
 
 /// Performs the claimed job.
@@ -51,7 +71,7 @@ pub(super) async fn consolidate(
     worker: &WorkerContext,
     claimed: &ClaimedJob,
     scope: &Scope,
-) -> Result<ConsolidateOutcome, WorkError> {
+) -> Result<Consolidated, WorkError> {
     let span = info_span!(
         "consolidate",
         %scope,
@@ -67,8 +87,8 @@ pub(super) async fn consolidate(
     .await
 }
 
-fn record_outcome(span: &Span, consolidating: &ConsolidateOutcome) {
-    let outcome = match consolidating {
+fn record_outcome(span: &Span, consolidated: &Consolidated) {
+    let outcome = match &consolidated.outcome {
         ConsolidateOutcome::Written(_) => "written",
         ConsolidateOutcome::UpToDate(_) => "right",
         ConsolidateOutcome::Failed(failure) => {
@@ -76,6 +96,7 @@ fn record_outcome(span: &Span, consolidating: &ConsolidateOutcome) {
             "failed"
         }
         ConsolidateOutcome::LeaseLost => "lost",
+        ConsolidateOutcome::Resting(_) => "resting",
     };
     span.record("outcome", outcome);
 }
@@ -84,20 +105,20 @@ async fn write_and_finish(
     worker: &WorkerContext,
     claimed: &ClaimedJob,
     scope: &Scope,
-) -> Result<ConsolidateOutcome, WorkError> {
+) -> Result<Consolidated, WorkError> {
+    if let Some(until) = cooldown_of(worker, claimed, scope).await? {
+        let now = worker.clock.now();
+        worker.store.set_aside(&claimed.token, until, now).await?;
+        return Ok(ConsolidateOutcome::Resting(until).into());
+    }
     match write_memory(worker, claimed, scope).await {
-        Ok(ConsolidateOutcome::LeaseLost) => Ok(ConsolidateOutcome::LeaseLost),
-        Ok(outcome) => {
-            let now = worker.clock.now();
-            match worker
-                .store
-                .finish(&claimed.token, claimed.upto, now)
-                .await?
-            {
-                FinishOutcome::LeaseLost => Ok(ConsolidateOutcome::LeaseLost),
-                FinishOutcome::Complete | FinishOutcome::StillDue => Ok(outcome),
-            }
+        Ok(consolidated) if consolidated.outcome == ConsolidateOutcome::LeaseLost => {
+            Ok(consolidated)
         }
+        Ok(consolidated) => match finish(worker, claimed, &consolidated).await? {
+            FinishOutcome::LeaseLost => Ok(ConsolidateOutcome::LeaseLost.into()),
+            FinishOutcome::Complete | FinishOutcome::StillDue => Ok(consolidated),
+        },
         Err(WorkError::Files(error)) => {
             // A failing disk, or a person at work, is waited for: no try is spent on it.
             let mut message = error.to_string();
@@ -111,9 +132,25 @@ async fn write_and_finish(
             let _ = worker
                 .fail(claimed, failure.clone(), RetryWait::Unspecified)
                 .await?;
-            Ok(ConsolidateOutcome::Failed(failure))
+            Ok(ConsolidateOutcome::Failed(failure).into())
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Ends the claim, and stores what was selected with it.
+async fn finish(
+    worker: &WorkerContext,
+    claimed: &ClaimedJob,
+    consolidated: &Consolidated,
+) -> Result<FinishOutcome, StoreError> {
+    let (now, store) = (worker.clock.now(), &worker.store);
+    let (token, upto) = (&claimed.token, claimed.upto);
+    match &consolidated.plan {
+        Some(SelectionPlan { record, .. }) => {
+            store.finish_consolidation(token, upto, record, now).await
+        }
+        None => store.finish(token, upto, now).await,
     }
 }
 
@@ -121,9 +158,9 @@ async fn write_memory(
     worker: &WorkerContext,
     claimed: &ClaimedJob,
     scope: &Scope,
-) -> Result<ConsolidateOutcome, WorkError> {
+) -> Result<Consolidated, WorkError> {
     let path = folder(&worker.root, scope);
-    let mut memory = load_memory(worker, scope).await?;
+    let (mut memory, mut plan) = load_memory(worker, scope).await?;
     worker
         .store
         .set_supersessions(scope, &memory.supersessions)
@@ -131,7 +168,8 @@ async fn write_memory(
     let staged = staged_for((&*worker.store, &*worker.store), scope, &worker.person).await?;
     let is_empty = has_no_entries(&memory) && staged.is_empty();
     if is_empty && !has_files(worker, &path, scope).await? {
-        return Ok(ConsolidateOutcome::UpToDate(Vec::new()));
+        let outcome = ConsolidateOutcome::UpToDate(Vec::new());
+        return Ok(Consolidated { outcome, plan });
     }
     if is_empty && worker.folder_sync().is_none() && is_abandoned(worker, scope).await? {
         // Written by a process that had not yet seen that its folders moved to another project.
@@ -142,7 +180,7 @@ async fn write_memory(
                 &scope.name,
             )?;
             remove_from_index(&*worker.store, scope, worker.clock.now()).await?;
-            return Ok(ConsolidateOutcome::UpToDate(Vec::new()));
+            return Ok(ConsolidateOutcome::UpToDate(Vec::new()).into());
         }
     }
     if is_folder_lost(worker, &path, scope).await? {
@@ -151,7 +189,7 @@ async fn write_memory(
     let folder = Folder::open(&path, FilesConfig::default())?;
     let lock = match folder.try_lock(worker.limits.folder_wait)? {
         LockOutcome::Held(lock) => lock,
-        LockOutcome::Busy => return wait_for_writer(worker, claimed).await,
+        LockOutcome::Busy => return Ok(wait_for_writer(worker, claimed).await?.into()),
     };
     let (now, stamp) = (worker.clock.now(), worker.stamp());
     if let Some(sharing) = worker.folder_sync() {
@@ -160,22 +198,15 @@ async fn write_memory(
     let until = now.plus(worker.limits.lease);
     let holds_lease = || worker.clock.now() < until;
     if !staged.is_empty() && !write_staged(worker, &staged, &lock, &stamp, &holds_lease).await? {
-        return Ok(ConsolidateOutcome::LeaseLost);
+        return Ok(ConsolidateOutcome::LeaseLost.into());
     }
     if retract_deleted(worker, scope, &lock, &stamp, &memory).await? {
-        memory = load_memory(worker, scope).await?;
+        (memory, plan) = load_memory(worker, scope).await?;
     }
-    let key = JobKey::Consolidate(scope.clone());
-    let first_time = worker
-        .store
-        .job(&key)
-        .await?
-        .is_none_or(|job| job.done == 0);
-    let orphans = if first_time {
-        Orphans::Disown
-    } else {
-        Orphans::Remove
-    };
+    if !keep_forgotten(plan.as_ref(), &lock, &stamp, &holds_lease)? {
+        return Ok(ConsolidateOutcome::LeaseLost.into());
+    }
+    let orphans = orphans_of(worker, scope).await?;
     let message = commit_message(&memory);
     let curated = curate_memory(worker, &lock, &mut memory)?;
     let orphans = PageOrphans {
@@ -195,10 +226,41 @@ async fn write_memory(
     for unwritten in &posted.unwritten {
         warn!(%scope, page = %unwritten.page, why = unwritten.why, "a page was not written");
     }
-    Ok(match posted.outcome {
+    if let Some(plan) = &mut plan {
+        plan.record.commit = posted.outcome.commit().map(|commit| commit.to_string());
+    }
+    let outcome = match posted.outcome {
         WriteOutcome::Written(_) => ConsolidateOutcome::Written(posted.unwritten),
         WriteOutcome::Unchanged(_) => ConsolidateOutcome::UpToDate(posted.unwritten),
         WriteOutcome::LeaseLost => ConsolidateOutcome::LeaseLost,
+    };
+    Ok(Consolidated { outcome, plan })
+}
+
+/// Writes what is to be forgotten beside what is new: it stays until the pages without it are written. False when the
+/// lease was lost.
+fn keep_forgotten(
+    plan: Option<&SelectionPlan>,
+    lock: &WriterLock<'_>,
+    stamp: &CommitStamp,
+    holds_lease: &dyn Fn() -> bool,
+) -> Result<bool, FilesError> {
+    let Some(plan) = plan.filter(|plan| !plan.diff.removed.is_empty()) else {
+        return Ok(true);
+    };
+    let (removed, added) = (plan.diff.removed.len(), plan.diff.added.len());
+    let message = format!("Keep {removed} sessions to forget beside {added} new ones");
+    let written = write_rollouts(lock, &plan.union, stamp, &message, holds_lease)?;
+    Ok(written != WriteOutcome::LeaseLost)
+}
+
+/// What happens to entries that this database does not know: before the first success, they are a person's.
+async fn orphans_of(worker: &WorkerContext, scope: &Scope) -> Result<Orphans, StoreError> {
+    let key = JobKey::Consolidate(scope.clone());
+    let job = worker.store.job(&key).await?;
+    Ok(match job.is_none_or(|job| job.done == 0) {
+        true => Orphans::Disown,
+        false => Orphans::Remove,
     })
 }
 
@@ -272,10 +334,11 @@ async fn retract_deleted(
 }
 
 fn has_no_entries(memory: &ScopeMemory) -> bool {
-    pages(memory)
-        .values()
-        .flat_map(|page| &page.sections)
-        .all(|section| section.entries.is_empty())
+    memory.rollouts.as_ref().is_none_or(Vec::is_empty)
+        && pages(memory)
+            .values()
+            .flat_map(|page| &page.sections)
+            .all(|section| section.entries.is_empty())
 }
 
 fn commit_message(memory: &ScopeMemory) -> String {
@@ -285,12 +348,27 @@ fn commit_message(memory: &ScopeMemory) -> String {
         .iter()
         .map(|s| s.entries.len())
         .sum();
-    let sessions = memory.sessions.len();
+    let selected = memory.rollouts.as_ref().map(Vec::len);
+    let sessions = selected.unwrap_or(memory.sessions.len());
     format!("Post {entries} entries from {sessions} sessions")
 }
 
-/// Builds the scope's memory from the store.
-async fn load_memory(worker: &WorkerContext, scope: &Scope) -> Result<ScopeMemory, StoreError> {
+/// Builds the scope's memory from the store, with what was selected, where a selection is made.
+async fn load_memory(
+    worker: &WorkerContext,
+    scope: &Scope,
+) -> Result<(ScopeMemory, Option<SelectionPlan>), StoreError> {
+    let input = load_input(worker, scope).await?;
+    let plan = select(worker, scope, &input).await?;
+    let mut memory = build(&input);
+    if let Some(plan) = &plan {
+        memory.rollouts = Some(plan.rollouts.clone());
+        memory.sessions.clear();
+    }
+    Ok((memory, plan))
+}
+
+async fn load_input(worker: &WorkerContext, scope: &Scope) -> Result<MemoryInput, StoreError> {
     let mut observations = ObservationStore::observations(&*worker.store, scope).await?;
     let tenant = &scope.tenant;
     let mut title = scope.name.clone();
@@ -320,7 +398,7 @@ async fn load_memory(worker: &WorkerContext, scope: &Scope) -> Result<ScopeMemor
         }
         ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room => {}
     }
-    Ok(build(&MemoryInput {
+    Ok(MemoryInput {
         scope: scope.clone(),
         title: without_citations(&title).into_owned(),
         person: match scope.kind {
@@ -333,7 +411,7 @@ async fn load_memory(worker: &WorkerContext, scope: &Scope) -> Result<ScopeMemor
         observations,
         extractions,
         zone: worker.zone.clone(),
-    }))
+    })
 }
 
 /// Uses of the sessions that the observations rest on.

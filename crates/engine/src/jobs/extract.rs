@@ -9,7 +9,7 @@ use daybook_domain::quarantine::{QuarantineReason, QuarantinedObservation};
 use daybook_domain::{
     ClaimedJob, Event, EventSeq, Extraction, Failure, FailureClass, FinishOutcome, JobKey,
     Observation, ObservationKind, Origin, Provenance, RetryWait, Session, SessionId, StoreError,
-    Tenant, Yield,
+    Tenant, Timestamp, Yield,
 };
 
 use tracing::field::Empty;
@@ -126,7 +126,7 @@ async fn read_and_finish(
         // generation stay until then.
         worker
             .store
-            .set_aside(&claimed.token, worker.clock.now())
+            .set_aside(&claimed.token, Timestamp::MAX, worker.clock.now())
             .await?;
         return Ok(ExtractOutcome::Done(WindowCounts::default()));
     }

@@ -24,6 +24,7 @@ mod redact_files;
 mod redo;
 mod remember;
 mod rescan;
+mod selection;
 mod settle;
 mod thread_uses;
 mod update;
@@ -63,6 +64,7 @@ use daybook_domain::{
 use jiff::tz::TimeZone;
 use tracing::warn;
 
+use crate::consolidate::ConsolidationRules;
 use crate::extract::Extractor;
 use crate::extract::window::WindowLimits;
 use crate::files::FilesError;
@@ -125,6 +127,8 @@ pub struct WorkLimits {
     pub drain: Duration,
     /// Longest wait for another writer of the same memory folder.
     pub folder_wait: Duration,
+    /// What a consolidation reads and writes.
+    pub consolidation: ConsolidationRules,
     /// How `MEMORY.md` is curated in passes; `None`: every consolidation makes it anew.
     pub curation: Option<CurationLimits>,
 }
@@ -140,6 +144,7 @@ impl Default for WorkLimits {
             retry: RetryPolicy::default(),
             drain: Duration::from_secs(10),
             folder_wait: Duration::from_secs(10),
+            consolidation: ConsolidationRules::default(),
             curation: None,
         }
     }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{
-    ClaimedJob, Failure, FailureClass, Job, JobKey, JobKind, Scope, SessionId, StoreError, Tenant,
+    ClaimedJob, Failure, FailureClass, Job, JobKey, JobKind, Scope, SelectionDiff, SessionId,
+    StoreError, Tenant, Timestamp,
 };
 use strum::VariantArray;
 
@@ -47,8 +48,14 @@ pub struct UpdateReport {
     pub left_out: u64,
     /// Scopes whose files were consolidated.
     pub scopes: BTreeSet<Scope>,
+    /// Those of them whose files have changed.
+    pub written: BTreeSet<Scope>,
     /// Pages of these scopes that could not be written.
     pub unwritten: BTreeMap<Scope, Vec<UnwrittenPage>>,
+    /// Scopes that were consolidated a short while ago, and rest until then.
+    pub resting: BTreeMap<Scope, Timestamp>,
+    /// What was selected for the scopes that were consolidated, where a selection is made.
+    pub selections: BTreeMap<Scope, SelectionDiff>,
     /// Sessions that were rescanned by newer rules for secrets.
     pub rescanned: BTreeSet<SessionId>,
     /// Stored values in which rescans found a secret.
@@ -135,7 +142,12 @@ impl UpdateReport {
         self.observations += later.observations;
         self.dropped.merge(&later.dropped);
         self.left_out += later.left_out;
+        self.resting
+            .retain(|scope, _| !later.scopes.contains(scope));
+        self.resting.extend(later.resting);
+        self.selections.extend(later.selections);
         self.scopes.extend(later.scopes);
+        self.written.extend(later.written);
         self.unwritten.extend(later.unwritten);
         self.rescanned.extend(later.rescanned);
         self.rewritten += later.rewritten;
@@ -352,25 +364,35 @@ async fn consolidate_due(
     let work = move |claimed: ClaimedJob| async move {
         let outcome = match claimed.token.job() {
             JobKey::Consolidate(scope) => consolidate(worker, &claimed, scope).await,
-            JobKey::Extract(_) | JobKey::Redact(_) => Ok(ConsolidateOutcome::LeaseLost),
+            JobKey::Extract(_) | JobKey::Redact(_) => Ok(ConsolidateOutcome::LeaseLost.into()),
         };
         (claimed, outcome)
     };
     let mut done = 0;
-    while let Some((claimed, outcome)) = pool.next(&work, stop).await? {
+    while let Some((claimed, consolidated)) = pool.next(&work, stop).await? {
         let job = claimed.token.job().clone();
         let JobKey::Consolidate(scope) = &job else {
             continue;
         };
         done += 1;
-        match outcome {
+        let is_written = matches!(consolidated.outcome, ConsolidateOutcome::Written(_));
+        match consolidated.outcome {
             ConsolidateOutcome::Written(unwritten) | ConsolidateOutcome::UpToDate(unwritten) => {
+                if is_written {
+                    report.written.insert(scope.clone());
+                }
                 report.clear_failures(&job);
                 report.scopes.insert(scope.clone());
                 report.unwritten.insert(scope.clone(), unwritten);
+                report.resting.remove(scope);
+                let selection = consolidated.plan.map(|plan| (scope.clone(), plan.diff));
+                report.selections.extend(selection);
                 progress.scope_written(scope);
             }
             ConsolidateOutcome::Failed(failure) => report.failed.push(FailedJob { job, failure }),
+            ConsolidateOutcome::Resting(until) => {
+                report.resting.insert(scope.clone(), until);
+            }
             ConsolidateOutcome::LeaseLost => {}
         }
     }

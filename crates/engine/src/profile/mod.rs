@@ -1,8 +1,7 @@
 //! Profiles: presets for when sessions fall due, how much is worked on at once, and who extracts.
 //!
 //! A profile is plain data. The four in `table` reproduce the systems that Daybook takes after. Every number is
-//! a setting, so that a profile is a starting point. The bounds given here are those of the settings. Stages
-//! with a single implementation (consolidation, the memory files) are no part of a profile.
+//! a setting, so that a profile is a starting point. The bounds given here are those of the settings.
 //!
 //! Not here: reading settings, doing the work.
 
@@ -14,6 +13,7 @@ use daybook_domain::trigger::{SweepLimits, TriggerRules};
 use daybook_domain::{ClaimLimits, RetryPolicy};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
+use crate::consolidate::ConsolidationRules;
 use crate::extract::model::{Dialect, Rendering};
 use crate::extract::window::WindowLimits;
 
@@ -38,6 +38,39 @@ pub struct Profile {
     pub ledger: Ledger,
     /// Which extractor finds what in a session is worth keeping.
     pub extractor: ExtractorKind,
+    /// What a consolidation reads and writes.
+    pub consolidation: ConsolidationRules,
+    /// What of memory a context shows to an agent.
+    pub context: ContextRules,
+}
+
+/// What of memory a context shows to an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextRules {
+    /// What it is made of.
+    pub source: ContextSource,
+    /// Most lines of a page with [`ContextSource::FirstLines`] (MindRoom's `max_entrypoint_lines`): 1 to 100,000.
+    pub lines: usize,
+}
+
+/// What a context is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum ContextSource {
+    /// Selected entries of `MEMORY.md`, with those for the current work.
+    Entries,
+    /// `memory_summary.md`, and nothing else (Codex).
+    Summary,
+    /// The first lines of `MEMORY.md`, and lines for the prompt (MindRoom).
+    FirstLines,
+}
+
+impl ContextSource {
+    /// Its name in settings.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
 }
 
 /// How much is worked on at once, and how long failures wait.

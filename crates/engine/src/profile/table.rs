@@ -7,9 +7,10 @@
 use std::time::Duration;
 
 use daybook_domain::trigger::{DueLimits, Priority, SweepLimits, TriggerRules};
-use daybook_domain::{ClaimLimits, RetryPolicy};
+use daybook_domain::{ClaimLimits, RetryPolicy, SelectionLimits};
 
-use super::{ExtractorKind, Ledger, Profile, UNBOUNDED, WorkSettings};
+use super::{ContextRules, ContextSource, ExtractorKind, Ledger, Profile, UNBOUNDED, WorkSettings};
+use crate::consolidate::{ConsolidationRules, FileLayout};
 use crate::extract::window::WindowLimits;
 
 /// A turn limit that never applies.
@@ -91,6 +92,11 @@ impl Profile {
             },
             ledger: Ledger::Database,
             extractor: ExtractorKind::Extract,
+            consolidation: ConsolidationRules::default(),
+            context: ContextRules {
+                source: ContextSource::Entries,
+                lines: 200,
+            },
         }
     }
 
@@ -174,6 +180,18 @@ impl Profile {
                 },
                 ..own.work
             },
+            consolidation: ConsolidationRules {
+                layout: FileLayout::Codex,
+                selection: SelectionLimits {
+                    most: 256,
+                    unused: days(30),
+                },
+                cooldown: hours(6),
+            },
+            context: ContextRules {
+                source: ContextSource::Summary,
+                ..own.context
+            },
             ..own
         }
     }
@@ -221,6 +239,11 @@ impl Profile {
                 ..own.work
             },
             ledger: Ledger::Json,
+            context: ContextRules {
+                source: ContextSource::FirstLines,
+                lines: 200,
+            },
+            ..own
         }
     }
 }

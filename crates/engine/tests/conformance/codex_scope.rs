@@ -27,9 +27,9 @@ async fn claim(fixture: &ProfileFixture) -> Option<daybook_domain::ClaimedJob> {
     fixture.claim_as("worker", JobKind::Consolidate).await.pop()
 }
 
-/// Codex creates the job when it is first claimed, and rests for six hours after a success, whatever
-/// changed meanwhile: each run asks a model. Merging asks none, so changes are written at once, and
-/// without a change nothing is written.
+/// Codex creates the job when it is first claimed, and claims none within six hours of a success. Here the job is due
+/// with each change, and the worker that claims it gives it back until that rest is over (`codex_selection`): so
+/// `jobs` can show it, and a person can have it done at once.
 #[test]
 fn c22_and_c23_one_at_a_time_and_then_not_until_something_changes() {
     codex(async |fixture| {

@@ -14,6 +14,7 @@ mod codex;
 mod codex_model;
 mod codex_pollution;
 mod codex_scope;
+mod codex_selection;
 mod codex_start;
 mod daycare;
 mod daycare_worker;

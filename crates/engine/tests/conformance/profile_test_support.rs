@@ -1,5 +1,7 @@
 //! Test fixture: a data folder with a profile, a manual clock and a scripted extractor, on each store.
 
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -8,8 +10,8 @@ use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::{Append, Store, TreeStore};
 use daybook_domain::time::Clock;
 use daybook_domain::{
-    Claim, ClaimedJob, EventId, FailureClass, FinishOutcome, Job, JobKey, JobKind, NewEvent,
-    ObservationKind, Origin, RetryWait, Scope, SessionId, Timestamp, Trigger,
+    Claim, ClaimedJob, Digest, Event, EventId, FailureClass, FinishOutcome, Job, JobKey, JobKind,
+    NewEvent, ObservationKind, Origin, RetryWait, Scope, SessionId, Timestamp, Trigger,
 };
 use daybook_engine::extract::{ExtractError, Extractor, ExtractorOutput, ObservationDraft, Window};
 use daybook_engine::jobs::{UpdateReport, WorkLimits, WorkProgress, WorkerContext, work};
@@ -171,6 +173,7 @@ impl ProfileFixture {
                 parallel: work.parallel,
                 lease: work.lease,
                 retry: work.retry,
+                consolidation: self.profile.consolidation,
                 ..WorkLimits::default()
             },
         }
@@ -180,6 +183,16 @@ impl ProfileFixture {
     pub(crate) async fn run_worker(&self) -> UpdateReport {
         let done = work(&self.worker_context(), &Stop::default(), &SilentProgress).await;
         done.expect("the store answers")
+    }
+
+    /// The folder of ada's own memory.
+    pub(crate) fn memory_folder(&self) -> PathBuf {
+        daybook_engine::files::layout::folder(self.folder.path(), &ada())
+    }
+
+    /// A file of ada's own memory; empty if it does not exist.
+    pub(crate) fn memory_file(&self, path: &str) -> String {
+        std::fs::read_to_string(self.memory_folder().join(path)).unwrap_or_default()
     }
 
     /// The texts of the observations in ada's own scope, sorted.
@@ -212,8 +225,19 @@ pub(crate) struct ScriptedExtractor {
     pub(crate) failing_sessions: Mutex<Vec<String>>,
     /// The windows that it was given: the session's host id and the texts of its events.
     pub(crate) shown_windows: Mutex<Vec<(String, Vec<String>)>>,
+    /// Whether it answers with a summary, a slug and raw memory, as a model does.
+    pub(crate) has_model: AtomicBool,
     /// Awaited once, within the next pass.
     pub(crate) on_next_pass: Mutex<Option<PendingAction>>,
+}
+
+impl ScriptedExtractor {
+    /// A model's words about a window, while it answers like one.
+    fn model_text(&self, what: &str, worth: &[&Event]) -> Option<String> {
+        let answers = self.has_model.load(Ordering::Relaxed);
+        let newest = worth.last().filter(|_| answers)?;
+        Some(format!("{what} of {}", newest.text))
+    }
 }
 
 type PendingAction = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -253,7 +277,16 @@ impl Extractor for ScriptedExtractor {
         }
         let human = window.events.iter().filter(|e| e.origin == Origin::Human);
         let worth = human.filter(|event| event.text.contains(' '));
-        let drafts = worth.map(|event| ObservationDraft {
+        let worth: Vec<&Event> = worth.collect();
+        let digest = worth.first().map(|first| Digest {
+            from_at: first.at,
+            to_at: worth.last().map_or(first.at, |last| last.at),
+            summary: self.model_text("summary", &worth),
+            slug: self.model_text("slug", &worth),
+            raw_memory: self.model_text("raw memory", &worth),
+            ..Digest::default()
+        });
+        let drafts = worth.iter().map(|event| ObservationDraft {
             kind: ObservationKind::Fact,
             general: true,
             text: event.text.clone(),
@@ -267,6 +300,7 @@ impl Extractor for ScriptedExtractor {
         });
         Ok(ExtractorOutput {
             drafts: drafts.collect(),
+            digest,
             ..ExtractorOutput::default()
         })
     }

@@ -57,11 +57,16 @@ impl<S: Store + JobRows> JobQueue for Ledgered<S> {
         Ok(held.await?.unwrap_or(false))
     }
 
-    async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
+    async fn set_aside(
+        &self,
+        token: &LeaseToken,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         if !is_session(token.job()) {
-            return self.inner.set_aside(token, now).await;
+            return self.inner.set_aside(token, until, now).await;
         }
-        let held = self.change(token.job(), |job| job.set_aside(token, now));
+        let held = self.change(token.job(), |job| job.set_aside(token, until, now));
         Ok(held.await?.unwrap_or(false))
     }
 

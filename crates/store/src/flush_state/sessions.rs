@@ -16,15 +16,15 @@ use daybook_domain::rescan::{
 use daybook_domain::seams::{
     Append, AppendOutcome, ExtractionStore, ImportStore, IndexReader, IndexWriter,
     ObservationStore, PlaceStore, ProjectKey, QuarantineStore, RescanStore, ScopeState, ScopeStore,
-    SessionCatalog, SessionKey, SessionLog, SourceStore, StagedWrites, Store, SupersessionStore,
-    UseStore, VectorStore,
+    SelectionStore, SessionCatalog, SessionKey, SessionLog, SourceStore, StagedWrites, Store,
+    SupersessionStore, UseStore, VectorStore,
 };
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
     Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FinishOutcome, JobKey,
     LeaseToken, Observation, ObservationId, ObservationKind, Page, PageRequest, Place, Project,
-    Provenance, RootRecord, RulesRevision, Scope, ScopeKind, Session, SessionId, StagedEntityWrite,
-    StoreError, SupersededObservation, Supersession, Tenant, Timestamp, Use,
+    Provenance, RootRecord, RulesRevision, Scope, ScopeKind, SelectionRecord, Session, SessionId,
+    StagedEntityWrite, StoreError, SupersededObservation, Supersession, Tenant, Timestamp, Use,
 };
 
 use super::state::{LedgerEntry, seconds};
@@ -477,6 +477,25 @@ impl<S: Store + JobRows> StagedWrites for Ledgered<S> {
 
     async fn unstage(&self, staged: &[StagedEntityWrite]) -> Result<(), StoreError> {
         self.inner.unstage(staged).await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> SelectionStore for Ledgered<S> {
+    async fn selection(&self, scope: &Scope) -> Result<Option<SelectionRecord>, StoreError> {
+        self.inner.selection(scope).await
+    }
+
+    async fn finish_consolidation(
+        &self,
+        lease: &LeaseToken,
+        upto: u64,
+        selected: &SelectionRecord,
+        now: Timestamp,
+    ) -> Result<FinishOutcome, StoreError> {
+        self.inner
+            .finish_consolidation(lease, upto, selected, now)
+            .await
     }
 }
 

@@ -46,10 +46,15 @@ impl JobQueue for MemoryStore {
         Ok(job.is_some_and(|job| job.release(token, now)))
     }
 
-    async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
+    async fn set_aside(
+        &self,
+        token: &LeaseToken,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let mut state = self.lock_for_change();
         let job = state.jobs.get_mut(token.job());
-        Ok(job.is_some_and(|job| job.set_aside(token, now)))
+        Ok(job.is_some_and(|job| job.set_aside(token, until, now)))
     }
 
     async fn abandon(&self, holder: &str) -> Result<usize, StoreError> {
@@ -73,15 +78,7 @@ impl JobQueue for MemoryStore {
         upto: u64,
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
-        let mut state = self.lock_for_change();
-        let Some(mut job) = state.jobs.get(token.job()).cloned() else {
-            return Ok(FinishOutcome::LeaseLost);
-        };
-        let outcome = job.finish(token, upto, now);
-        state.tally(job.key.kind(), TallyKind::finish(outcome));
-        state.settle_redo(&mut job, now);
-        state.jobs.insert(job.key.clone(), job);
-        Ok(outcome)
+        Ok(self.lock_for_change().end_claim(token, upto, now))
     }
 
     async fn fail(
@@ -316,6 +313,23 @@ impl MemoryState {
     /// Adds one to a tally.
     pub(super) fn tally(&mut self, kind: JobKind, what: TallyKind) {
         *self.tallies.entry((kind, what)).or_default() += 1;
+    }
+
+    /// Ends a claim, and returns how.
+    pub(super) fn end_claim(
+        &mut self,
+        token: &LeaseToken,
+        upto: u64,
+        now: Timestamp,
+    ) -> FinishOutcome {
+        let Some(mut job) = self.jobs.get(token.job()).cloned() else {
+            return FinishOutcome::LeaseLost;
+        };
+        let outcome = job.finish(token, upto, now);
+        self.tally(job.key.kind(), TallyKind::finish(outcome));
+        self.settle_redo(&mut job, now);
+        self.jobs.insert(job.key.clone(), job);
+        outcome
     }
 
     pub(super) fn delete_gaps(&mut self, key: &JobKey) {

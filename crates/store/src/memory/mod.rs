@@ -12,6 +12,7 @@ mod jobs;
 mod places;
 mod pollution;
 mod rescans;
+mod selections;
 mod sessions;
 mod sources;
 mod spend;
@@ -30,8 +31,8 @@ use daybook_domain::quarantine::QuarantinedObservation;
 use daybook_domain::source::{ImportRun, TranscriptSource};
 use daybook_domain::{
     EntityWrite, Event, EventId, EventSeq, ExtractionRecord, Gap, Job, JobKey, JobKind,
-    ObservationId, ObservationKind, Project, RemoteSource, Scope, Session, SessionId, Supersession,
-    TallyKind, Tenant, Timestamp,
+    ObservationId, ObservationKind, Project, RemoteSource, Scope, SelectionRecord, Session,
+    SessionId, Supersession, TallyKind, Tenant, Timestamp,
 };
 
 use tokio::sync::watch;
@@ -86,6 +87,8 @@ struct MemoryState {
     tallies: BTreeMap<(JobKind, TallyKind), u64>,
     /// The revision of each scope.
     scopes: BTreeMap<Scope, u64>,
+    /// What each scope's last successful consolidation selected.
+    selections: BTreeMap<Scope, SelectionRecord>,
     extractions: Vec<ExtractionRow>,
     observations: BTreeMap<i64, ObservationRow>,
     last_observation: i64,

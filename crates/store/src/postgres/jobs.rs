@@ -43,8 +43,13 @@ impl JobQueue for PostgresStore {
         self.change(token.job(), false, release).await
     }
 
-    async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
-        let set_aside = |job: &mut Job| job.set_aside(token, now);
+    async fn set_aside(
+        &self,
+        token: &LeaseToken,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let set_aside = |job: &mut Job| job.set_aside(token, until, now);
         self.change(token.job(), false, set_aside).await
     }
 
@@ -75,14 +80,7 @@ impl JobQueue for PostgresStore {
         upto: u64,
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
-        let work = |tx| async move {
-            let Some(mut job) = job_rows::load(&tx, token.job()).await? else {
-                return Ok(FinishOutcome::LeaseLost);
-            };
-            let outcome = job.finish(token, upto, now);
-            end(&tx, &mut job, &[TallyKind::finish(outcome)], now).await?;
-            Ok(outcome)
-        };
+        let work = |tx| async move { finish(&tx, token, upto, now).await };
         self.write(TenantAccess::Only(token.job().tenant()), work)
             .await
     }
@@ -392,6 +390,21 @@ async fn grant(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<ClaimedJob>, Fault> {
         );
     }
     Ok(claimed)
+}
+
+/// Ends a claim, and returns how.
+pub(super) async fn finish(
+    tx: &Tx,
+    token: &LeaseToken,
+    upto: u64,
+    now: Timestamp,
+) -> Result<FinishOutcome, Fault> {
+    let Some(mut job) = job_rows::load(tx, token.job()).await? else {
+        return Ok(FinishOutcome::LeaseLost);
+    };
+    let outcome = job.finish(token, upto, now);
+    end(tx, &mut job, &[TallyKind::finish(outcome)], now).await?;
+    Ok(outcome)
 }
 
 /// Saves a job whose claim ended or failed to end, and counts the outcome.

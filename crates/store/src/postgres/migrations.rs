@@ -101,6 +101,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0015_supersessions.sql"),
         serves: 12,
     },
+    Migration {
+        version: 16,
+        name: "selections",
+        sql: include_str!("migrations/0016_selections.sql"),
+        serves: 12,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

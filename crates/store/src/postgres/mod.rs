@@ -47,6 +47,7 @@ mod rescans;
 mod retractions;
 mod retry;
 mod row_numbers;
+mod selections;
 mod sessions;
 mod sources;
 mod spend;

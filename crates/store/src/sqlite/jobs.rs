@@ -52,8 +52,17 @@ impl JobQueue for SqliteStore {
         self.write(|tx| change(tx, token.job(), false, |job| job.release(token, now)))
     }
 
-    async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Result<bool, StoreError> {
-        self.write(|tx| change(tx, token.job(), false, |job| job.set_aside(token, now)))
+    async fn set_aside(
+        &self,
+        token: &LeaseToken,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.write(|tx| {
+            change(tx, token.job(), false, |job| {
+                job.set_aside(token, until, now)
+            })
+        })
     }
 
     async fn abandon(&self, holder: &str) -> Result<usize, StoreError> {
@@ -85,16 +94,7 @@ impl JobQueue for SqliteStore {
         upto: u64,
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
-        self.write(|tx| {
-            let Some(mut job) = job_rows::load(tx, token.job())? else {
-                return Ok(FinishOutcome::LeaseLost);
-            };
-            let outcome = job.finish(token, upto, now);
-            tally(tx, job.key.kind(), TallyKind::finish(outcome))?;
-            extractions::settle_redo(tx, &mut job, now)?;
-            job_rows::save(tx, &job)?;
-            Ok(outcome)
-        })
+        self.write(|tx| finish(tx, token, upto, now))
     }
 
     async fn fail(
@@ -345,6 +345,23 @@ fn revive(tx: &Connection, keys: &[JobKey], now: Timestamp) -> Result<usize, Fau
         }
     }
     Ok(revived)
+}
+
+/// Ends a claim, and returns how.
+pub(super) fn finish(
+    tx: &Connection,
+    token: &LeaseToken,
+    upto: u64,
+    now: Timestamp,
+) -> Result<FinishOutcome, Fault> {
+    let Some(mut job) = job_rows::load(tx, token.job())? else {
+        return Ok(FinishOutcome::LeaseLost);
+    };
+    let outcome = job.finish(token, upto, now);
+    tally(tx, job.key.kind(), TallyKind::finish(outcome))?;
+    extractions::settle_redo(tx, &mut job, now)?;
+    job_rows::save(tx, &job)?;
+    Ok(outcome)
 }
 
 fn is_due(tx: &Connection, kind: JobKind, now: Timestamp) -> Result<bool, Fault> {

@@ -85,6 +85,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0012_supersessions.sql"),
         serves: 9,
     },
+    Migration {
+        version: 13,
+        name: "selections",
+        sql: include_str!("migrations/0013_selections.sql"),
+        serves: 9,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

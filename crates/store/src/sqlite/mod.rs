@@ -37,6 +37,7 @@ mod rescans;
 mod revisions;
 mod row_numbers;
 mod salvage;
+mod selections;
 mod sessions;
 mod sources;
 mod spend;

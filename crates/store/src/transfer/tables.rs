@@ -276,7 +276,9 @@ pub const TABLES: [Table; 27] = [
     Table {
         name: "scopes",
         key: &["scope_no"],
-        columns: columns![scope_no: Int, tenant_no: Int, kind: Text, name: Text, revision: Int],
+        columns: columns![
+            scope_no: Int, tenant_no: Int, kind: Text, name: Text, revision: Int, selection: Text,
+        ],
         numbers: numbers!("scope_no", "scopes_scope_no_seq"),
         ..PLAIN
     },

@@ -441,8 +441,14 @@ impl ModelDriver<'_> {
                 answers(ours.unwrap_or(false), store.release(token, now).await?)
             }
             StoreOperation::SetAside { .. } => {
-                let ours = self.spec.job_mut(key, |job| job.set_aside(token, now));
-                answers(ours.unwrap_or(false), store.set_aside(token, now).await?)
+                let until = Timestamp::MAX;
+                let ours = self
+                    .spec
+                    .job_mut(key, |job| job.set_aside(token, until, now));
+                answers(
+                    ours.unwrap_or(false),
+                    store.set_aside(token, until, now).await?,
+                )
             }
             StoreOperation::Extract {
                 short_by,

@@ -16,16 +16,18 @@ use daybook_domain::rescan::{EventRewrite, SessionRewrite, SessionTexts, StoredE
 use daybook_domain::seams::{
     Append, AppendOutcome, ExtractionStore, GapKey, ImportStore, IndexReader, IndexWriter,
     JobControl, JobListing, JobQueue, JobWatch, ObservationStore, PlaceStore, ProjectKey,
-    QuarantineStore, RescanStore, ScopeState, ScopeStore, SessionCatalog, SessionKey, SessionLog,
-    SourceStore, StagedWrites, Store, SupersessionStore, UseStore, VectorStore,
+    QuarantineStore, RescanStore, ScopeState, ScopeStore, SelectionStore, SessionCatalog,
+    SessionKey, SessionLog, SourceStore, StagedWrites, Store, SupersessionStore, UseStore,
+    VectorStore,
 };
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
     Claim, ClaimedJob, Digest, DueMark, Event, EventId, EventSeq, Extraction, ExtractionRecord,
     FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Observation,
     ObservationId, ObservationKind, Page, PageRequest, Place, Priority, Project, Provenance,
-    RootRecord, RulesRevision, Scope, ScopeKind, Session, SessionId, StagedEntityWrite, StoreError,
-    SupersededObservation, Supersession, Tally, Tenant, Timestamp, Use,
+    RootRecord, RulesRevision, Scope, ScopeKind, SelectionRecord, Session, SessionId,
+    StagedEntityWrite, StoreError, SupersededObservation, Supersession, Tally, Tenant, Timestamp,
+    Use,
 };
 
 use super::effect::{Effect, Journal, RecordedCall};
@@ -362,14 +364,19 @@ impl JobQueue for SteppedStore {
             .await
     }
 
-    async fn set_aside(&self, token: &LeaseToken, now: Timestamp) -> Answer<bool> {
+    async fn set_aside(
+        &self,
+        token: &LeaseToken,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Answer<bool> {
         let effect = |&held: &bool| Effect::Released {
             token: token.clone(),
             now,
             held,
         };
-        self.step("set_aside", self.store.set_aside(token, now), effect)
-            .await
+        let call = self.store.set_aside(token, until, now);
+        self.step("set_aside", call, effect).await
     }
 
     async fn abandon(&self, holder: &str) -> Answer<usize> {
@@ -526,6 +533,29 @@ impl JobListing for SteppedStore {
 
     async fn gaps_of(&self, job: &JobKey) -> Answer<Vec<Gap>> {
         self.read("gaps_of", self.store.gaps_of(job)).await
+    }
+}
+
+#[async_trait]
+impl SelectionStore for SteppedStore {
+    async fn selection(&self, scope: &Scope) -> Answer<Option<SelectionRecord>> {
+        self.read("selection", self.store.selection(scope)).await
+    }
+
+    async fn finish_consolidation(
+        &self,
+        token: &LeaseToken,
+        upto: u64,
+        selected: &SelectionRecord,
+        now: Timestamp,
+    ) -> Answer<FinishOutcome> {
+        let call = self.store.finish_consolidation(token, upto, selected, now);
+        let effect = |&outcome: &FinishOutcome| Effect::Finished {
+            token: token.clone(),
+            now,
+            outcome,
+        };
+        self.step("finish_consolidation", call, effect).await
     }
 }
 

@@ -502,11 +502,22 @@ pub async fn a_retry_by_hand_does_not_wait(store: &dyn Store) {
 pub async fn a_job_that_is_set_aside_waits_for_its_next_mark(store: &dyn Store) {
     mark(store, "a", 5, at(0), Priority::Normal).await;
     let held = claim(store, at(1), 1).await.remove(0);
-    assert!(store.set_aside(&held.token, at(2)).await.unwrap());
-    assert!(!store.set_aside(&held.token, at(2)).await.unwrap());
+    let forever = Timestamp::MAX;
+    assert!(store.set_aside(&held.token, forever, at(2)).await.unwrap());
+    assert!(!store.set_aside(&held.token, forever, at(2)).await.unwrap());
     assert!(claim(store, at(900_000), 1).await.is_empty());
     mark(store, "a", 5, at(900_001), Priority::Normal).await;
     let granted = claim(store, at(900_001), 1).await;
+    assert_eq!((granted[0].after, granted[0].upto), (0, 5));
+}
+
+pub async fn a_job_that_is_set_aside_until_a_time_waits_for_it(store: &dyn Store) {
+    mark(store, "a", 5, at(0), Priority::Normal).await;
+    let held = claim(store, at(1), 1).await.remove(0);
+    let until = at(100);
+    assert!(store.set_aside(&held.token, until, at(2)).await.unwrap());
+    assert!(claim(store, at(99), 1).await.is_empty());
+    let granted = claim(store, until, 1).await;
     assert_eq!((granted[0].after, granted[0].upto), (0, 5));
 }
 

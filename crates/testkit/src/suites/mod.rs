@@ -7,6 +7,7 @@ pub mod job_store;
 pub mod language_model;
 pub mod listings;
 pub mod rescan_store;
+pub mod selection_store;
 pub mod session_store;
 pub mod spend_store;
 pub mod tenant_isolation;
@@ -28,6 +29,7 @@ macro_rules! store_suite {
         $crate::listings_suite!(maybe $make);
         $crate::extraction_store_suite!(maybe $make);
         $crate::rescan_store_suite!(maybe $make);
+        $crate::selection_store_suite!(maybe $make);
         $crate::use_store_suite!(maybe $make);
         $crate::index_suite!(maybe $make);
         $crate::tenant_isolation_suite!(maybe $make, $sequences);
@@ -186,6 +188,7 @@ macro_rules! job_store_suite {
             cancelled_work_is_a_gap_that_only_a_person_revives,
             a_retry_by_hand_does_not_wait,
             a_job_that_is_set_aside_waits_for_its_next_mark,
+            a_job_that_is_set_aside_until_a_time_waits_for_it,
             what_becomes_of_jobs_is_counted,
             whoever_waits_for_a_change_misses_none,
         }
@@ -277,6 +280,22 @@ macro_rules! extraction_store_suite {
     };
     ($make:expr) => {
         $crate::extraction_store_suite!(maybe || Some(($make)()));
+    };
+}
+
+/// Makes one test of each promise of `SelectionStore`.
+#[macro_export]
+macro_rules! selection_store_suite {
+    (maybe $make:expr) => {
+        $crate::promises! { $make, selection_store:
+            a_success_replaces_the_selection_of_its_scope_alone,
+            a_lost_lease_selects_nothing,
+            what_changes_meanwhile_leaves_the_consolidation_due,
+            a_selection_for_another_job_or_tenant_is_refused,
+        }
+    };
+    ($make:expr) => {
+        $crate::selection_store_suite!(maybe || Some(($make)()));
     };
 }
 

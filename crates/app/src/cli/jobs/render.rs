@@ -83,7 +83,10 @@ fn status_text(daybook: &Daybook, job: &Job, now: Timestamp) -> String {
             format!("at a cap, again at {}", clock(*until))
         }
         JobStatus::Waiting { until, .. } => format!("failed, again at {}", clock(*until)),
-        JobStatus::Resting { until } => format!("rests until {}", clock(*until)),
+        JobStatus::Resting { until } => match &job.key {
+            JobKey::Consolidate(_) => format!("written lately, rests until {}", clock(*until)),
+            JobKey::Extract(_) | JobKey::Redact(_) => format!("rests until {}", clock(*until)),
+        },
     }
 }
 
@@ -197,6 +200,15 @@ pub(super) fn explanation(
 
 fn next_step(daybook: &Daybook, job: &Job, now: Timestamp) -> Option<String> {
     let clock = |at| clock(daybook, at);
+    if let (JobStatus::Resting { until }, JobKey::Consolidate(scope)) = (job.status(now), &job.key)
+    {
+        return Some(format!(
+            "Its files were written a short while ago (setting `cooldown`). They are written again after {}, or now by \
+             `{}`.",
+            clock(until),
+            suggest::command_of(&["consolidate", "--scope", &scope.to_string()]),
+        ));
+    }
     Some(match job.status(now) {
         JobStatus::Done => return None,
         JobStatus::SetAside => "It is set aside until its session gets more events.".to_owned(),

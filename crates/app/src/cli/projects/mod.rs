@@ -147,7 +147,7 @@ pub(super) fn change<T>(
 ) -> Result<T> {
     let stop = stop_on_interrupt()?;
     block_on(async {
-        let (worker, _lock) = daybook.worker().await?;
+        let (worker, _lock) = daybook.attended_worker().await?;
         let decided = decide(&worker).await?;
         let learning = UpdateBar::start(common, count_due_sessions(&worker).await?);
         process_pending(daybook, &worker, &stop, &learning).await?;

@@ -10,8 +10,11 @@
 //! Not here: which scopes apply, reading their files, and selecting lines for a prompt (`prompt`).
 
 mod entries;
+mod pages;
 
 use std::collections::HashSet;
+
+pub use pages::{ScopePage, assemble_pages};
 
 use entries::{ContextEntry, LINES, branch_entries, comparable, entries};
 

@@ -346,7 +346,9 @@ impl<'a> TenantDriver<'a> {
                 answer_text(store.heartbeat(token, now, LEASE).await?)
             }
             StoreOperation::Release { .. } => answer_text(store.release(token, now).await?),
-            StoreOperation::SetAside { .. } => answer_text(store.set_aside(token, now).await?),
+            StoreOperation::SetAside { .. } => {
+                answer_text(store.set_aside(token, Timestamp::MAX, now).await?)
+            }
             StoreOperation::Extract {
                 short_by,
                 found,

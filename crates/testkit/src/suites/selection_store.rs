@@ -1,0 +1,115 @@
+//! The promises of a store of selections.
+#![allow(missing_docs, reason = "each name is the sentence that it tests")]
+
+use daybook_domain::seams::Store;
+use daybook_domain::{
+    ClaimedJob, EventSeq, ExtractionSnapshot, FinishOutcome, JobKey, JobKind, Scope,
+    SelectedSession, SelectionRecord, SessionId, StoreError, Tenant, Timestamp,
+};
+
+use crate::fixtures::*;
+
+fn selected(id: SessionId, upto: u64) -> SelectedSession {
+    SelectedSession {
+        session: id,
+        snapshot: ExtractionSnapshot {
+            upto: EventSeq(upto),
+            generated_at: at(1),
+        },
+    }
+}
+
+fn record(seconds: u64, sessions: &[(&str, u64)]) -> SelectionRecord {
+    let sessions = sessions
+        .iter()
+        .map(|(id, upto)| selected(session(id), *upto));
+    SelectionRecord {
+        at: at(seconds),
+        sessions: sessions.collect(),
+        commit: Some(format!("{seconds:040x}")),
+    }
+}
+
+/// Raises the scope, and claims its consolidation.
+async fn claim(store: &dyn Store, scope: &Scope, now: Timestamp) -> ClaimedJob {
+    store.touch_scope(scope, now).await.unwrap();
+    let claimed = store.claim(claim_of(JobKind::Consolidate, now, 1)).await;
+    claimed.unwrap().remove(0)
+}
+
+async fn finish(
+    store: &dyn Store,
+    claimed: &ClaimedJob,
+    selected: &SelectionRecord,
+    now: Timestamp,
+) -> FinishOutcome {
+    let ended = store.finish_consolidation(&claimed.token, claimed.upto, selected, now);
+    ended.await.unwrap()
+}
+
+pub async fn a_success_replaces_the_selection_of_its_scope_alone(store: &dyn Store) {
+    let (a, b) = (project_scope("a"), project_scope("b"));
+    assert_eq!(store.selection(&a).await.unwrap(), None);
+    let first = record(1, &[("one", 5), ("two", 7)]);
+    let claimed = claim(store, &a, at(0)).await;
+    assert_eq!(
+        finish(store, &claimed, &first, at(1)).await,
+        FinishOutcome::Complete
+    );
+    assert_eq!(store.selection(&a).await.unwrap(), Some(first));
+    assert_eq!(store.selection(&b).await.unwrap(), None);
+    let second = record(3, &[]);
+    let claimed = claim(store, &a, at(2)).await;
+    assert_eq!(
+        finish(store, &claimed, &second, at(3)).await,
+        FinishOutcome::Complete
+    );
+    assert_eq!(store.selection(&a).await.unwrap(), Some(second));
+    let job = store.job(&JobKey::Consolidate(a)).await.unwrap();
+    assert!(job.is_some_and(|job| !job.is_ahead()));
+}
+
+pub async fn a_lost_lease_selects_nothing(store: &dyn Store) {
+    let a = project_scope("a");
+    let first = record(1, &[("one", 5)]);
+    let claimed = claim(store, &a, at(0)).await;
+    let late = at(0).plus(LEASE);
+    assert_eq!(
+        finish(store, &claimed, &first, late).await,
+        FinishOutcome::LeaseLost
+    );
+    assert_eq!(store.selection(&a).await.unwrap(), None);
+}
+
+pub async fn what_changes_meanwhile_leaves_the_consolidation_due(store: &dyn Store) {
+    let a = project_scope("a");
+    let claimed = claim(store, &a, at(0)).await;
+    store.touch_scope(&a, at(1)).await.unwrap();
+    let first = record(2, &[("one", 5)]);
+    assert_eq!(
+        finish(store, &claimed, &first, at(2)).await,
+        FinishOutcome::StillDue
+    );
+    assert_eq!(store.selection(&a).await.unwrap(), Some(first));
+}
+
+pub async fn a_selection_for_another_job_or_tenant_is_refused(store: &dyn Store) {
+    let a = project_scope("a");
+    let claimed = claim(store, &a, at(0)).await;
+    let mut foreign = record(1, &[("one", 5)]);
+    foreign.sessions[0].session.tenant = Tenant("other".to_owned());
+    let ended = store.finish_consolidation(&claimed.token, claimed.upto, &foreign, at(1));
+    assert!(matches!(ended.await, Err(StoreError::Refused(_))));
+    let id = session("one");
+    store.append(&append(&id, events("t0", 1))).await.unwrap();
+    let now = at(1_000);
+    let extraction = store
+        .claim(claim_of(JobKind::Extract, now, 1))
+        .await
+        .unwrap()
+        .remove(0);
+    let own = record(1, &[("one", 5)]);
+    let ended = store.finish_consolidation(&extraction.token, 1, &own, now);
+    assert!(matches!(ended.await, Err(StoreError::Refused(_))));
+    assert_eq!(store.selection(&a).await.unwrap(), None);
+}
