@@ -26,6 +26,7 @@ mod metrics;
 mod models;
 #[cfg(all(unix, feature = "postgres"))]
 mod move_store;
+mod persons_word;
 mod projects;
 mod prompts;
 mod reach;

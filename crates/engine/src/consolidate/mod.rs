@@ -14,6 +14,7 @@ mod done;
 mod entries;
 mod left_off;
 mod merge;
+mod persons_words;
 mod phrase;
 mod rank;
 mod sections;
@@ -31,6 +32,7 @@ use jiff::tz::TimeZone;
 use by_session::ObservationsBySession;
 
 pub use branches::DECIDED;
+pub use persons_words::PersonsWords;
 pub use session_account::SessionAccount;
 #[cfg(test)]
 pub(crate) use session_account::accounts;
@@ -50,6 +52,8 @@ pub struct MemoryInput {
     pub extractions: Vec<ExtractionRecord>,
     /// Uses of events. Only uses of the observations' evidence matter.
     pub uses: Vec<Use>,
+    /// The words of a person in place of observations' own, and what they pinned.
+    pub persons: PersonsWords,
     /// The time zone of dates and hours.
     pub zone: TimeZone,
 }
@@ -101,6 +105,10 @@ pub struct ScopeMemory {
     pub notes: BTreeMap<String, MemoryPage>,
     /// The observations that no longer hold, and those that ended their validity.
     pub supersessions: Vec<Supersession>,
+    /// The observations that are shown in a person's words, with these words.
+    pub reworded: BTreeMap<ObservationId, String>,
+    /// All observations, those with the same content together, by time of first evidence.
+    pub merged: Vec<Vec<ObservationId>>,
 }
 
 /// Most entries of each section of `MEMORY.md`; the others remain in the diary and in recall.
@@ -123,6 +131,7 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
     let mut merged = merge::merge_observations(&input.observations, &input.uses);
     let changes = supersede::statement_changes(&merged);
     let supersessions = validity::note_validity(&mut merged, &changes);
+    let reworded = persons_words::apply(&input.persons, &mut merged);
     let by_session = ObservationsBySession::new(&merged);
     let curated = sections::curated_page(input, &accounts, &merged);
     let mut memory = ScopeMemory {
@@ -133,6 +142,8 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
         notes: dated_pages::note_pages(input, &merged),
         curated,
         supersessions,
+        reworded,
+        merged: merged.iter().map(|one| one.observations.clone()).collect(),
     };
     for page in memory.pages_mut() {
         keep_lines_whole(page);

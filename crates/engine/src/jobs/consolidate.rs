@@ -1,35 +1,32 @@
 //! Consolidates one scope: writes its current observations to its memory files.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use daybook_domain::page::read_all;
-use daybook_domain::seams::{IndexWriter, ObservationStore};
+use daybook_domain::seams::IndexWriter;
 use daybook_domain::{
-    ClaimedJob, Failure, FailureClass, FinishOutcome, JobKey, Observation, ObservationId,
-    ObservationKind, RetryWait, Scope, ScopeKind, SessionId, StoreError, Tenant, Use,
+    ClaimedJob, Failure, FailureClass, FinishOutcome, JobKey, RetryWait, Scope, StoreError,
 };
-use daybook_text::fence::without_citations;
 
 use tracing::field::Empty;
 use tracing::{Span, info_span, warn};
 
 use super::entities::{staged_for, write_staged};
+use super::scope_memory::{load_memory, settle_memory};
 use super::settle::is_abandoned;
-use super::{PersonSessions, WorkError, WorkerContext};
-use crate::consolidate::{MemoryInput, ScopeMemory, consolidate as build, promoted};
+use super::{WorkError, WorkerContext};
+use crate::consolidate::ScopeMemory;
 use crate::files::adopt::{has_own_words, set_aside};
 use crate::files::audit::is_missing;
-use crate::files::entry::EntryId;
 use crate::files::layout::{folder, pages, tenant_folder};
 use crate::files::page::Orphans;
+use crate::files::persons_lines::PersonsLines;
 use crate::files::reindex::{reindex, remove_from_index};
+use crate::files::reworded::record_reworded;
 use crate::files::stamp::CommitStamp;
 use crate::files::unwritten_pages::UnwrittenPage;
 use crate::files::write::WriteOutcome;
-use crate::files::write_pages::{withhold_deleted, write_pages};
+use crate::files::write_pages::write_pages;
 use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, WriterLock};
-use crate::projects::assign::has_own_key;
 use crate::stage::within;
 
 /// Result of one consolidation.
@@ -122,7 +119,7 @@ async fn write_memory(
     scope: &Scope,
 ) -> Result<ConsolidateOutcome, WorkError> {
     let path = folder(&worker.root, scope);
-    let mut memory = load_memory(worker, scope).await?;
+    let memory = load_memory(&worker.into(), scope, &PersonsLines::default()).await?;
     worker
         .store
         .set_supersessions(scope, &memory.supersessions)
@@ -161,31 +158,12 @@ async fn write_memory(
     if !staged.is_empty() && !write_staged(worker, &staged, &lock, &stamp, &holds_lease).await? {
         return Ok(ConsolidateOutcome::LeaseLost);
     }
-    if retract_deleted(worker, scope, &lock, &stamp, &memory).await? {
-        memory = load_memory(worker, scope).await?;
-    }
-    let key = JobKey::Consolidate(scope.clone());
-    let first_time = worker
-        .store
-        .job(&key)
-        .await?
-        .is_none_or(|job| job.done == 0);
-    let orphans = if first_time {
-        Orphans::Disown
-    } else {
-        Orphans::Remove
-    };
+    let memory = settle_memory(worker, scope, &lock, &stamp, Some(memory)).await?;
+    let orphans = orphans(worker, scope).await?;
     let message = commit_message(&memory);
     let posted = write_pages(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
-    match worker.folder_sync() {
-        Some(sharing) => {
-            sharing.sync_and_reindex(scope, &lock, &stamp).await?;
-        }
-        None => {
-            drop(lock);
-            reindex(&*worker.store, &worker.root, scope, now).await?;
-        }
-    }
+    record_reworded(&lock, &memory)?;
+    index_files(worker, scope, lock, &stamp).await?;
     for unwritten in &posted.unwritten {
         warn!(%scope, page = %unwritten.page, why = unwritten.why, "a page was not written");
     }
@@ -236,35 +214,6 @@ async fn wait_for_writer(
     Ok(ConsolidateOutcome::LeaseLost)
 }
 
-/// Retracts observations whose entries a person has deleted from the files. Returns whether that changed an
-/// observation.
-async fn retract_deleted(
-    worker: &WorkerContext,
-    scope: &Scope,
-    lock: &WriterLock<'_>,
-    stamp: &CommitStamp,
-    memory: &ScopeMemory,
-) -> Result<bool, WorkError> {
-    let gone = withhold_deleted(lock, stamp)?;
-    if gone.is_empty() {
-        return Ok(false);
-    }
-    let pages = pages(memory);
-    let entries = pages
-        .values()
-        .flat_map(|page| &page.sections)
-        .flat_map(|s| &s.entries);
-    let withdrawn: BTreeSet<ObservationId> = entries
-        .filter(|entry| gone.contains(&EntryId::of(&entry.key)))
-        .flat_map(|entry| entry.observations.iter().copied())
-        .collect();
-    let mut changed = false;
-    for id in withdrawn {
-        changed |= worker.store.retract(scope, id, worker.clock.now()).await?;
-    }
-    Ok(changed)
-}
-
 fn has_no_entries(memory: &ScopeMemory) -> bool {
     pages(memory)
         .values()
@@ -272,7 +221,37 @@ fn has_no_entries(memory: &ScopeMemory) -> bool {
         .all(|section| section.entries.is_empty())
 }
 
-fn commit_message(memory: &ScopeMemory) -> String {
+/// What happens to entries that the memory does not have: a database that never wrote them has no record of them.
+pub(super) async fn orphans(worker: &WorkerContext, scope: &Scope) -> Result<Orphans, StoreError> {
+    let key = JobKey::Consolidate(scope.clone());
+    let job = worker.store.job(&key).await?;
+    Ok(match job.is_none_or(|job| job.done == 0) {
+        true => Orphans::Disown,
+        false => Orphans::Remove,
+    })
+}
+
+/// Releases a written folder, shared where several machines have it, and indexes its files.
+pub(super) async fn index_files(
+    worker: &WorkerContext,
+    scope: &Scope,
+    lock: WriterLock<'_>,
+    stamp: &CommitStamp,
+) -> Result<(), WorkError> {
+    match worker.folder_sync() {
+        Some(sharing) => {
+            sharing.sync_and_reindex(scope, &lock, stamp).await?;
+        }
+        None => {
+            drop(lock);
+            let now = worker.clock.now();
+            reindex(&*worker.store, &worker.root, scope, now).await?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn commit_message(memory: &ScopeMemory) -> String {
     let entries: usize = memory
         .curated
         .sections
@@ -281,104 +260,4 @@ fn commit_message(memory: &ScopeMemory) -> String {
         .sum();
     let sessions = memory.sessions.len();
     format!("Post {entries} entries from {sessions} sessions")
-}
-
-/// Builds the scope's memory from the store.
-async fn load_memory(worker: &WorkerContext, scope: &Scope) -> Result<ScopeMemory, StoreError> {
-    let mut observations = ObservationStore::observations(&*worker.store, scope).await?;
-    let tenant = &scope.tenant;
-    let mut title = scope.name.clone();
-    let mut extractions = Vec::new();
-    match scope.kind {
-        ScopeKind::Project => {
-            extractions = worker
-                .store
-                .extractions_in_project(tenant, &scope.name)
-                .await?;
-            let projects = read_all(|page| worker.store.projects(tenant, page)).await?;
-            let mut own = projects.iter().filter(|p| p.key == scope.name);
-            // A name that a person gave is the title; otherwise the identity is more descriptive than its
-            // key.
-            if let Some(project) = own.find(|project| has_own_key(project)) {
-                title = short_name(&project.identity);
-            }
-        }
-        ScopeKind::User => {
-            let mut own = PersonSessions::new(&*worker.store, &worker.person, scope);
-            observations.extend(repeated_preferences(worker, scope, &mut own).await?);
-            for record in worker.store.extractions_without_root(tenant).await? {
-                if own.contains(&record.session).await? {
-                    extractions.push(record);
-                }
-            }
-        }
-        ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room => {}
-    }
-    Ok(build(&MemoryInput {
-        scope: scope.clone(),
-        title: without_citations(&title).into_owned(),
-        person: match scope.kind {
-            ScopeKind::User => scope.name.clone(),
-            ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room | ScopeKind::Project => {
-                worker.person.clone()
-            }
-        },
-        uses: uses_of(worker, tenant, &observations).await?,
-        observations,
-        extractions,
-        zone: worker.zone.clone(),
-    }))
-}
-
-/// Uses of the sessions that the observations rest on.
-async fn uses_of(
-    worker: &WorkerContext,
-    tenant: &Tenant,
-    observations: &[Observation],
-) -> Result<Vec<Use>, StoreError> {
-    let evidence = observations.iter().flat_map(|it| &it.evidence);
-    let sessions: BTreeSet<&SessionId> = evidence.map(|it| &it.session).collect();
-    if sessions.is_empty() {
-        return Ok(Vec::new());
-    }
-    let sessions: Vec<SessionId> = sessions.into_iter().cloned().collect();
-    worker.store.uses(tenant, &sessions).await
-}
-
-/// Preferences stated in more than one project: they are promoted to the person's scope.
-async fn repeated_preferences(
-    worker: &WorkerContext,
-    person: &Scope,
-    own: &mut PersonSessions<'_>,
-) -> Result<Vec<Observation>, StoreError> {
-    let kinds = [ObservationKind::Preference, ObservationKind::Correction];
-    let stated = worker
-        .store
-        .observations_of_kinds(&person.tenant, ScopeKind::Project, &kinds)
-        .await?;
-    let mut theirs = Vec::new();
-    for mut observation in stated {
-        let mut evidence = Vec::new();
-        for piece in observation.evidence.drain(..) {
-            if own.contains(&piece.session).await? {
-                evidence.push(piece);
-            }
-        }
-        observation.evidence = evidence;
-        if !observation.evidence.is_empty() {
-            theirs.push(observation);
-        }
-    }
-    Ok(promoted(theirs, person))
-}
-
-/// `ada/engine` of `github.com/ada/engine`; the last part of a folder.
-fn short_name(identity: &str) -> String {
-    let parts: Vec<&str> = identity.trim_matches('/').split('/').collect();
-    let is_folder = identity.starts_with('/') || identity.contains('\\');
-    match parts.as_slice() {
-        [.., owner, name] if !is_folder && parts.len() > 2 => format!("{owner}/{name}"),
-        [.., name] => (*name).to_owned(),
-        [] => identity.to_owned(),
-    }
 }

@@ -25,7 +25,7 @@ struct Hunk {
 }
 
 /// Merges `ours` and `theirs`.
-pub(super) fn union(base: &str, ours: &str, theirs: &str) -> String {
+pub(in crate::files) fn union(base: &str, ours: &str, theirs: &str) -> String {
     let withdrawn: BTreeSet<EntryId> = deleted_markers(ours, base).iter().map(|m| m.id()).collect();
     let (base, ours, theirs) = (pieces(base), pieces(ours), pieces(theirs));
     let our_hunks = hunks(&base, &ours);
@@ -83,7 +83,7 @@ impl EngineParts {
         let mut known = Self::default();
         for piece in pieces {
             match block(piece) {
-                Some(PageBlock::Ours(marker, _)) => {
+                Some(PageBlock::Ours(marker, _) | PageBlock::Pinned(marker, _)) => {
                     known.entries.insert(marker.id());
                 }
                 Some(PageBlock::Heading(1, line)) => known.has_heading |= is_own_heading(line),
@@ -101,9 +101,13 @@ impl EngineParts {
         match block(piece) {
             Some(PageBlock::Ours(marker, _)) => self.entries.contains(&marker.id()),
             Some(PageBlock::Heading(1, line)) => self.has_heading && is_own_heading(line),
-            Some(PageBlock::Heading(..) | PageBlock::Altered(..) | PageBlock::Other(_)) | None => {
-                false
-            }
+            Some(
+                PageBlock::Heading(..)
+                | PageBlock::Pinned(..)
+                | PageBlock::Altered(..)
+                | PageBlock::Other(_),
+            )
+            | None => false,
         }
     }
 
@@ -112,9 +116,13 @@ impl EngineParts {
         match block(piece) {
             Some(PageBlock::Heading(2, line)) => self.titles.contains(without_line_end(line)),
             Some(PageBlock::Other(line)) => without_line_end(line).trim().is_empty(),
-            Some(PageBlock::Heading(..) | PageBlock::Altered(..) | PageBlock::Ours(..)) | None => {
-                false
-            }
+            Some(
+                PageBlock::Heading(..)
+                | PageBlock::Pinned(..)
+                | PageBlock::Altered(..)
+                | PageBlock::Ours(..),
+            )
+            | None => false,
         }
     }
 }
@@ -141,14 +149,18 @@ fn count_touching(hunks: &[Hunk], region: &mut Range<usize>) -> usize {
 
 fn names_one_of(piece: &str, ids: &BTreeSet<EntryId>) -> bool {
     parse_blocks(piece).iter().any(|block| match block {
-        PageBlock::Ours(marker, _) | PageBlock::Altered(marker, _) => ids.contains(&marker.id()),
+        PageBlock::Ours(marker, _)
+        | PageBlock::Pinned(marker, _)
+        | PageBlock::Altered(marker, _) => ids.contains(&marker.id()),
         PageBlock::Heading(..) | PageBlock::Other(_) => false,
     })
 }
 
 fn pieces(text: &str) -> Vec<String> {
     let piece = |block: PageBlock<'_>| match block {
-        PageBlock::Ours(_, lines) | PageBlock::Altered(_, lines) => lines.concat(),
+        PageBlock::Ours(_, lines) | PageBlock::Pinned(_, lines) | PageBlock::Altered(_, lines) => {
+            lines.concat()
+        }
         PageBlock::Heading(_, line) | PageBlock::Other(line) => line.to_owned(),
     };
     parse_blocks(text).into_iter().map(piece).collect()
