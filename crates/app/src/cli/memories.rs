@@ -12,7 +12,7 @@ use super::scope_args::{ScopeArgs, current_folder};
 use crate::process::block_on;
 use crate::service::RequestError;
 use crate::service::memories::{
-    LineOrigin, ListQuery, ListedMemory, MemoryList, find_one, list, why,
+    LineOrigin, ListQuery, ListedMemory, MemoryList, find_one, list, parse_kind, why,
 };
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line, warn};
 use crate::terminal::suggest;
@@ -40,13 +40,6 @@ pub(crate) struct ListCommand {
     /// Go on after the memory with this id
     #[arg(long, value_name = "ID")]
     after: Option<String>,
-}
-
-pub(crate) fn parse_kind(name: &str) -> Result<ObservationKind, String> {
-    name.replace('-', "_").parse().map_err(|_| {
-        let kinds = ObservationKind::ALL.map(ObservationKind::as_str);
-        format!("a kind is one of: {}", kinds.join(", "))
-    })
 }
 
 impl ListCommand {

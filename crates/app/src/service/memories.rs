@@ -126,6 +126,15 @@ pub(crate) struct MemoryList {
     pub(crate) next: Option<String>,
 }
 
+/// Parses the name of a kind.
+pub(crate) fn parse_kind(name: &str) -> Result<ObservationKind> {
+    let known = name.replace('-', "_").parse();
+    known.map_err(|_| {
+        let kinds = ObservationKind::ALL.map(ObservationKind::as_str);
+        RequestError::Invalid(format!("a kind is one of: {}", kinds.join(", "))).into()
+    })
+}
+
 /// Lists what a scope remembers.
 pub(crate) async fn list(
     daybook: &Daybook,
@@ -254,11 +263,18 @@ pub(crate) async fn find_one(
         Ok([one]) => Ok(one),
         Err(none) if none.is_empty() => bail!(none_found(name)),
         Err(several) => {
-            // One scope's line may be repeated by another's: the first scope is that of the current folder.
-            let in_first: Vec<&Memory> = several
+            // One scope's line may be repeated by another's: the first scope is that of the current folder. A line that
+            // rests on no observation may quote one that does.
+            let mut in_first: Vec<&Memory> = several
                 .iter()
                 .filter(|memory| memory.scope == several[0].scope)
                 .collect();
+            if in_first
+                .iter()
+                .any(|memory| !memory.observations.is_empty())
+            {
+                in_first.retain(|memory| !memory.observations.is_empty());
+            }
             if let [one] = in_first.as_slice() {
                 return Ok((*one).clone());
             }

@@ -152,6 +152,13 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
 }
 
 impl ScopeMemory {
+    /// Drops the entries of all pages that `is_kept` does not select.
+    pub fn retain_entries(&mut self, is_kept: impl Fn(&MemoryEntry) -> bool) {
+        for section in self.pages_mut().flat_map(|page| &mut page.sections) {
+            section.entries.retain(&is_kept);
+        }
+    }
+
     fn pages_mut(&mut self) -> impl Iterator<Item = &mut MemoryPage> {
         let dated = [&mut self.daily, &mut self.sessions, &mut self.notes];
         let single = [&mut self.curated, &mut self.summary, &mut self.branches];

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use daybook_domain::ObservationId;
+use daybook_domain::{EventSeq, ObservationId, SessionId};
 use daybook_text::fence::without_citations;
 
 use super::merge::MergedObservation;
@@ -19,6 +19,8 @@ pub struct PersonsWords {
     pub reworded: BTreeMap<ObservationId, String>,
     /// Observations that stay shown, whatever ranks higher.
     pub pinned: BTreeSet<ObservationId>,
+    /// Events whose observations were withdrawn: no page quotes them as highlights instead.
+    pub forgotten: BTreeSet<(SessionId, EventSeq)>,
 }
 
 /// Applies them, and returns the words of every observation that is shown with a person's.

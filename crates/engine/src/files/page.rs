@@ -101,7 +101,8 @@ fn has_chosen(page: &MemoryPage, current: &str, choices: &PageChoices) -> bool {
     own_markers(current).iter().any(is_chosen)
 }
 
-fn planned_heading(page: &MemoryPage) -> Option<Marker> {
+/// The version of a page's heading.
+pub(super) fn planned_heading(page: &MemoryPage) -> Option<Marker> {
     heading_marker(&render_heading(&page.heading)).filter(|_| !page.heading.is_empty())
 }
 

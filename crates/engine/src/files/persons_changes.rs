@@ -15,11 +15,11 @@ use super::folder::Folder;
 use super::history::CommitHash;
 use super::layout::{CURATED, SUMMARY, is_engine_page, pages};
 use super::lock::WriterLock;
-use super::page::{deleted_markers, own_markers};
+use super::page::{PageChoices, deleted_markers, own_markers, planned_heading};
 use super::path::FilePath;
 use super::stamp::CommitStamp;
 use super::withheld;
-use crate::consolidate::ScopeMemory;
+use crate::consolidate::{MemoryPage, ScopeMemory};
 
 /// Most commits that are searched for a person's changes since the engine's last write.
 const COMMITS_BACK: usize = 1000;
@@ -120,6 +120,85 @@ pub fn keep_returned(
         withheld::save(lock, &withheld)?;
     }
     Ok(())
+}
+
+/// Makes the files, as they are, what the memory has to show: whatever it would write now is withheld, and what it
+/// would remove is kept. For files that a person brought back to an earlier state.
+///
+/// # Errors
+/// When the disk cannot be read or written.
+pub fn accept_files(lock: &WriterLock<'_>, memory: &ScopeMemory) -> Result<(), FilesError> {
+    let folder = lock.folder();
+    let Some(head) = folder.head()? else {
+        return Ok(());
+    };
+    let planned = planned_versions(memory);
+    let files = folder.head_files()?.into_keys();
+    let pages = files.filter(|path| is_engine_page(path.as_str()));
+    let paths: BTreeSet<FilePath> = pages.chain(planned.keys().cloned()).collect();
+    let mut withheld = withheld::load(lock)?;
+    for path in paths {
+        let text = folder.text_at(head, &path)?.unwrap_or_default();
+        let (own, here) = (own_markers(&text), entry_ids(&text));
+        let own_ids: BTreeSet<EntryId> = own.iter().map(Marker::id).collect();
+        let wanted = planned.get(&path).cloned().unwrap_or_default();
+        let wanted_ids: BTreeSet<EntryId> = wanted.iter().map(Marker::id).collect();
+        let agreed: BTreeSet<EntryId> = wanted.intersection(&own).map(Marker::id).collect();
+        let choices = withheld.entry(path.as_str().to_owned()).or_default();
+        // An entry that is as it should be has no refused versions: they were of a state that is past.
+        choices.withheld.retain(|old| !agreed.contains(&old.id()));
+        let is_refused = |marker: &&Marker| {
+            let id = marker.id();
+            !own.contains(*marker) && (own_ids.contains(&id) || !here.contains(&id))
+        };
+        choices
+            .withheld
+            .extend(wanted.iter().filter(is_refused).cloned());
+        let is_lost = |marker: &&Marker| !wanted_ids.contains(&marker.id());
+        choices.kept.extend(own.iter().filter(is_lost).cloned());
+    }
+    withheld.retain(|_, choices| *choices != PageChoices::default());
+    withheld::save(lock, &withheld)
+}
+
+/// Withholds no longer what a person's change makes of entries: a version that was refused in another state.
+///
+/// # Errors
+/// When the disk cannot be read or written.
+pub fn allow_changed(
+    lock: &WriterLock<'_>,
+    before: &ScopeMemory,
+    after: &ScopeMemory,
+) -> Result<(), FilesError> {
+    let old = planned_versions(before);
+    let all = withheld::load(lock)?;
+    let mut withheld = all.clone();
+    for (path, versions) in planned_versions(after) {
+        let known = old.get(&path);
+        let is_new = |marker: &Marker| {
+            versions.contains(marker) && known.is_none_or(|known| !known.contains(marker))
+        };
+        if let Some(choices) = withheld.get_mut(path.as_str()) {
+            choices.withheld.retain(|marker| !is_new(marker));
+        }
+    }
+    match withheld == all {
+        true => Ok(()),
+        false => withheld::save(lock, &withheld),
+    }
+}
+
+/// The versions of all entries and headings of a memory, by file.
+fn planned_versions(memory: &ScopeMemory) -> BTreeMap<FilePath, BTreeSet<Marker>> {
+    let versions = |page: &MemoryPage| {
+        let entries = page.sections.iter().flat_map(|section| &section.entries);
+        entries
+            .map(Marker::of)
+            .chain(planned_heading(page))
+            .collect()
+    };
+    let pages = pages(memory).into_iter();
+    pages.map(|(path, page)| (path, versions(page))).collect()
 }
 
 /// Versions of the engine's that a person's commits removed and added, by file, on all sides of merges back to the

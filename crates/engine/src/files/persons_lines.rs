@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use daybook_domain::{Observation, ObservationId, ObservationKind};
+use daybook_domain::{EventSeq, Observation, ObservationId, ObservationKind, SessionId};
 use regex::Regex;
 
 use super::entry::{EntryId, PageBlock, is_pinned, parse_blocks, without_marker};
@@ -17,6 +17,7 @@ use super::folder::Folder;
 use super::layout::{BRANCHES, CURATED, SUMMARY};
 use super::path::FilePath;
 use super::reindex::split_citation;
+use super::withdrawn;
 use crate::consolidate::{DECIDED, PersonsWords};
 
 /// What stands before an open end.
@@ -27,6 +28,7 @@ const OPEN: &str = "open: ";
 pub struct PersonsLines {
     words: BTreeMap<EntryId, String>,
     pinned: BTreeSet<EntryId>,
+    forgotten: BTreeSet<(SessionId, EventSeq)>,
 }
 
 impl PersonsLines {
@@ -39,6 +41,8 @@ impl PersonsLines {
         let Some(head) = folder.head()? else {
             return Ok(lines);
         };
+        let withdrawn = withdrawn::load(folder)?;
+        lines = lines.with_forgotten(withdrawn.iter().map(|one| &one.observation));
         let notes = folder.head_files()?.into_keys();
         let notes = notes.filter(|path| path.as_str().starts_with("notes/"));
         let fixed = [CURATED, SUMMARY, BRANCHES].map(FilePath::engine_file);
@@ -92,6 +96,17 @@ impl PersonsLines {
         self
     }
 
+    /// The same, with more withdrawn observations.
+    #[must_use]
+    pub fn with_forgotten<'a>(mut self, withdrawn: impl Iterator<Item = &'a Observation>) -> Self {
+        for evidence in withdrawn.flat_map(|observation| &observation.evidence) {
+            let events = evidence.events.iter();
+            self.forgotten
+                .extend(events.map(|event| (evidence.session.clone(), *event)));
+        }
+        self
+    }
+
     /// Whether a person changed and pinned nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -105,6 +120,7 @@ impl PersonsLines {
         if self.is_empty() {
             return about;
         }
+        about.forgotten.clone_from(&self.forgotten);
         let mut last_of_subject: BTreeMap<&str, &Observation> = BTreeMap::new();
         for observation in observations {
             let entry = EntryId::of(&observation.id.to_string());

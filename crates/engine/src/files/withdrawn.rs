@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::atomic;
 use super::entry::EntryId;
 use super::error::FilesError;
+use super::folder::Folder;
 use super::lock::WriterLock;
 
 const NAME: &str = "withdrawn";
@@ -46,8 +47,8 @@ impl WithdrawnObservation {
 ///
 /// # Errors
 /// When the disk cannot be read.
-pub fn load(lock: &WriterLock<'_>) -> Result<Vec<WithdrawnObservation>, FilesError> {
-    let path = lock.folder().private_path(NAME);
+pub fn load(folder: &Folder) -> Result<Vec<WithdrawnObservation>, FilesError> {
+    let path = folder.private_path(NAME);
     let bytes = atomic::read(&path).map_err(FilesError::io("read", &path))?;
     let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
     let redactor = Redactor::current();
@@ -65,7 +66,7 @@ pub fn load(lock: &WriterLock<'_>) -> Result<Vec<WithdrawnObservation>, FilesErr
 /// # Errors
 /// When the disk cannot be read or written.
 pub fn add(lock: &WriterLock<'_>, withdrawn: &[WithdrawnObservation]) -> Result<(), FilesError> {
-    let mut all = load(lock)?;
+    let mut all = load(lock.folder())?;
     let is_new = |one: &WithdrawnObservation| {
         withdrawn
             .iter()
@@ -81,7 +82,7 @@ pub fn add(lock: &WriterLock<'_>, withdrawn: &[WithdrawnObservation]) -> Result<
 /// # Errors
 /// When the disk cannot be read or written.
 pub fn remove(lock: &WriterLock<'_>, ids: &[ObservationId]) -> Result<(), FilesError> {
-    let mut all = load(lock)?;
+    let mut all = load(lock.folder())?;
     all.retain(|one| !ids.contains(&one.observation.id));
     save(lock, &all)
 }
@@ -94,7 +95,7 @@ pub fn redact(lock: &WriterLock<'_>) -> Result<(), FilesError> {
     if !lock.folder().private_path(NAME).exists() {
         return Ok(());
     }
-    save(lock, &load(lock)?)
+    save(lock, &load(lock.folder())?)
 }
 
 fn save(lock: &WriterLock<'_>, all: &[WithdrawnObservation]) -> Result<(), FilesError> {

@@ -22,6 +22,7 @@ use crate::files::history::{Commit, CommitHash};
 use crate::files::layout::{CURATED, folder};
 use crate::files::page::Orphans;
 use crate::files::path::FilePath;
+use crate::files::persons_changes::{accept_files, allow_changed};
 use crate::files::persons_lines::{PersonsLines, words_of};
 use crate::files::reworded::record_reworded;
 use crate::files::stamp::{CommitAuthor, CommitStamp, Person};
@@ -104,6 +105,7 @@ struct OpenMemory<'a> {
     stamp: &'a CommitStamp,
     orphans: Orphans,
     persons: PersonsLines,
+    memory: ScopeMemory,
 }
 
 impl<'a> OpenMemory<'a> {
@@ -125,6 +127,7 @@ impl<'a> OpenMemory<'a> {
             stamp,
             orphans,
             persons: PersonsLines::load(lock.folder())?,
+            memory,
         })
     }
 
@@ -136,14 +139,16 @@ impl<'a> OpenMemory<'a> {
             shown.extend(ids.filter_map(|id| Some((id, entry?.clone()))));
         }
         let held = ObservationStore::observations(&*self.worker.store, self.scope).await?;
-        let left: Vec<Observation> = held
+        let (forgotten, left): (Vec<Observation>, Vec<Observation>) = held
             .into_iter()
-            .filter(|observation| !shown.contains_key(&observation.id))
-            .collect();
+            .partition(|observation| shown.contains_key(&observation.id));
         let gone = entries_without_rest(memories, &left);
         let persons = self.persons.clone().without(&gone);
+        let persons = persons.with_forgotten(forgotten.iter());
         let source = self.worker.into();
-        let memory = build(&memory_input(&source, self.scope, left, &persons).await?);
+        let mut memory = build(&memory_input(&source, self.scope, left, &persons).await?);
+        // An entry without observations would be in it still.
+        memory.retain_entries(|entry| !gone.contains(&EntryId::of(&entry.key)));
         let subject = match memories {
             [one] => format!("Forget: {}", shortened(&one.words)),
             more => format!("Forget {} memories", more.len()),
@@ -214,6 +219,7 @@ impl<'a> OpenMemory<'a> {
             before,
             after,
         };
+        allow_changed(self.lock, &self.memory, memory)?;
         let posted = write_persons_change(self.lock, memory, self.orphans, self.stamp, &change)?;
         record_reworded(self.lock, memory)?;
         Ok(outcome_of(&posted.outcome))
@@ -242,6 +248,7 @@ async fn take_back(
     stamp: &CommitStamp,
     target: &Commit,
 ) -> Result<ChangeOutcome, WorkError> {
+    let _ = OpenMemory::settled(worker, scope, lock, stamp).await?;
     let done = lock.folder().trailers(target.id)?;
     let trailers: Vec<MemoryTrailer> = done.into_iter().map(MemoryTrailer::inverse).collect();
     let subject = format!("Undo: {}", target.subject);
@@ -261,7 +268,7 @@ async fn restore(
     stamp: &CommitStamp,
     target: &Commit,
 ) -> Result<ChangeOutcome, WorkError> {
-    lock.settle(stamp)?;
+    let _ = OpenMemory::settled(worker, scope, lock, stamp).await?;
     let trailers = lock.folder().trailers_back_to(target.id)?;
     let subject = format!("Restore the state of {}", &target.id.to_string()[..8]);
     let message = with_trailers(&subject, trailers.iter().copied());
@@ -294,6 +301,7 @@ async fn finish_going_back(
     });
     withdraw(worker, scope, lock, &gone.collect()).await?;
     let memory = settle_memory(worker, scope, lock, stamp, None).await?;
+    accept_files(lock, &memory)?;
     record_reworded(lock, &memory)?;
     if made != ChangeOutcome::Unchanged {
         worker.store.touch_scope(scope, worker.clock.now()).await?;

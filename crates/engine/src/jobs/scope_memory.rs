@@ -61,7 +61,10 @@ pub(super) async fn settle_memory(
     let retracted = retract_deleted(worker, scope, lock, &changes, &memory).await?;
     let reinstated = reinstate_returned(worker, lock, &changes).await?;
     let memory = match retracted || reinstated {
-        true => load_memory(&worker.into(), scope, &persons).await?,
+        true => {
+            let persons = PersonsLines::load(lock.folder())?;
+            load_memory(&worker.into(), scope, &persons).await?
+        }
         false => memory,
     };
     keep_returned(lock, &changes, &memory)?;

@@ -93,7 +93,7 @@ pub(super) async fn reinstate_where(
     lock: &WriterLock<'_>,
     is_wanted: impl Fn(&WithdrawnObservation) -> bool,
 ) -> Result<bool, WorkError> {
-    let recorded = withdrawn::load(lock)?.into_iter();
+    let recorded = withdrawn::load(lock.folder())?.into_iter();
     let back: Vec<Observation> = recorded
         .filter(is_wanted)
         .map(|one| one.observation)
