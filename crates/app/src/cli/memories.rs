@@ -105,7 +105,7 @@ fn print_listed(memory: &ListedMemory) {
     print_line!("          {}", dim(&parts.join(" · ")));
 }
 
-/// Show where a line of memory comes from: what was said, since when it stands, what stood there before.
+/// Show where a line of memory comes from: the original words, since when it stands, what stood there before.
 #[derive(Args)]
 pub(crate) struct WhyCommand {
     /// The line: its words or a part of them, the id behind its `^`, an id of `daybook list`, or MEMORY.md:12

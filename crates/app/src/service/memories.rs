@@ -340,7 +340,7 @@ pub(crate) struct OriginalText {
     /// The citation, for `show`.
     #[schema(example = "7f78:L382")]
     pub(crate) citation: String,
-    /// Who said it, where and when.
+    /// The speaker, place and time.
     pub(crate) by: String,
     /// The text, cut if it is long; `null` when the source has expired.
     pub(crate) text: Option<String>,
@@ -477,12 +477,33 @@ pub(crate) async fn make_change(
     }
 }
 
+/// Adds to memories that several projects share, and that the person's own file repeats, those that they repeat.
+async fn with_sources(daybook: &Daybook, memories: &[Memory]) -> Result<Vec<Memory>> {
+    let mut all = memories.to_vec();
+    for memory in memories {
+        let Some(observation) = memory.observation() else {
+            continue;
+        };
+        let held = daybook.store.observations(&memory.scope).await?;
+        if held.iter().any(|one| one.id == observation.id) {
+            continue;
+        }
+        let anywhere = ScopeChoice::default();
+        let found = find_memories(daybook, &anywhere, None, &observation.text).await?;
+        let is_new = |one: &Memory| !one.observations.is_empty() && !all.contains(one);
+        let sources: Vec<Memory> = found.exact.into_iter().filter(is_new).collect();
+        all.extend(sources);
+    }
+    Ok(all)
+}
+
 /// Forgets memories, one commit for each scope.
 pub(crate) async fn forget(
     daybook: &Daybook,
     memories: &[Memory],
     by: RequestedBy,
 ) -> Result<Vec<MemoryChange>> {
+    let memories = with_sources(daybook, memories).await?;
     let scopes: BTreeSet<&Scope> = memories.iter().map(|memory| &memory.scope).collect();
     let mut changes = Vec::new();
     for scope in scopes {

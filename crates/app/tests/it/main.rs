@@ -7,6 +7,7 @@
 )]
 
 mod agents;
+mod agents_history;
 mod backup;
 mod cli;
 mod config;

@@ -73,7 +73,7 @@ fn shown_in(place: &TestPlace, words: &str) -> Vec<String> {
     holding.map(|(name, _)| name).collect()
 }
 
-/// Texts of recall below the layer of events, which are what was said.
+/// Texts of recall without the layer of events, which keep the original words.
 fn recalled(place: &TestPlace, question: &str) -> Vec<String> {
     let layers = [
         "recall",
@@ -458,6 +458,52 @@ fn any_past_state_is_restored_byte_for_byte_and_stays() {
     }
     let after = ids(&place);
     assert!(after.ends_with(&before), "history was rewritten");
+}
+
+#[test]
+fn a_section_of_a_persons_own_stays_where_they_put_it() {
+    let place = one_session();
+    let own = "## Ada's tides\r\n\r\nHöchststand um acht.\r\n\r\n";
+    let text = curated(&place).replace("## Decisions", &format!("{own}## Decisions"));
+    fs::write(memory(&place).join("MEMORY.md"), text).unwrap();
+    import(&place, "b.jsonl", &second());
+    run(&place, &["pin", RULE]);
+    run(&place, &["undo"]);
+    let now = curated(&place);
+    let (above, below) = now.split_once(own).expect("it stands as it was");
+    assert!(
+        above.contains(RULE) && below.starts_with("## Decisions"),
+        "{now}"
+    );
+}
+
+#[test]
+fn what_two_projects_share_is_forgotten_in_both_and_in_the_persons_own_memory() {
+    let place = one_session();
+    let other = second().in_folder(std::path::Path::new("/nowhere/ada/harbour"), "charts");
+    import(&place, "b.jsonl", &other);
+    let again = TestSession::new(3)
+        .human(RULE)
+        .agent("Done.")
+        .human("thanks");
+    import(&place, "c.jsonl", &again);
+    let user = fs::read_to_string(place.root().join("users/ada/memory/MEMORY.md")).unwrap();
+    assert!(user.contains(RULE), "{user}");
+    let listed = place.json(&["list", "--scope", "user/ada", "--query", RULE]);
+    let id = listed["memories"][0]["id"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    place.stdout(&["forget", &id]);
+    place.stdout(&["update"]);
+    let files = shown_in(&place, RULE);
+    // The session began with these words: they are its title.
+    assert!(
+        files.iter().all(|file| !file.ends_with("/MEMORY.md")),
+        "{files:?}"
+    );
+    let texts = recalled(&place, QUESTION);
+    assert!(texts.iter().all(|text| !text.contains(RULE)), "{texts:?}");
 }
 
 #[test]

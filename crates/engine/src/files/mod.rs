@@ -42,6 +42,7 @@ mod refs;
 pub mod refused;
 pub mod reindex;
 mod replace_file;
+mod revert;
 pub mod reworded;
 mod scan;
 pub mod secret_warnings;

@@ -1,6 +1,6 @@
 //! Finds what a person took out of the engine's pages and brought back, since the engine's last write.
 //!
-//! What counts is the person's commits, whoever made them for the person: an editor, `git revert`, `daybook undo`. A
+//! What counts is the person's commits, whatever made them: the next writer after an editor, `git revert`, `undo`. A
 //! version of an entry that they removed is withheld from now on. One that they brought back is no longer withheld,
 //! and is kept where the memory does not have it any more.
 //!

@@ -4,17 +4,16 @@
 //! that a person makes (`persons_changes`); what no file shows is recorded in the commit's message, as
 //! [`MemoryTrailer`]s.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use daybook_domain::ObservationId;
 
 use super::changes::FileChanges;
-use super::entry::{EntryId, PageBlock, parse_blocks};
 use super::error::FilesError;
 use super::folder::Folder;
 use super::history::{BlobId, Commit, CommitHash};
 use super::path::FilePath;
-use super::shared::union;
+use super::revert::revert;
 use super::states::SEARCHED_COMMITS;
 use super::write::FolderSnapshot;
 
@@ -131,44 +130,14 @@ fn taken_back(
         return was;
     }
     // A file that was deleted or created again since is another one.
-    let (Some(base), Some(ours)) = (made, now.clone()) else {
+    let (Some(made), Some(present)) = (made, now.clone()) else {
         return now;
     };
-    let theirs = was.unwrap_or_default();
-    let texts = [base, ours, theirs].map(String::from_utf8);
-    let [Ok(base), Ok(ours), Ok(theirs)] = texts else {
+    let texts = [was.unwrap_or_default(), made, present].map(String::from_utf8);
+    let [Ok(was), Ok(made), Ok(present)] = texts else {
         return now;
     };
-    let theirs = without_changed_since(&base, &ours, &theirs);
-    Some(union(&base, &ours, &theirs).into_bytes()).filter(|bytes| !bytes.is_empty())
-}
-
-/// `theirs` without the entries that a person changed from `base` to `ours`: their words stand for the entry.
-fn without_changed_since(base: &str, ours: &str, theirs: &str) -> String {
-    let altered = |text: &str| -> BTreeMap<EntryId, String> {
-        let blocks = parse_blocks(text).into_iter();
-        let altered = blocks.filter_map(|block| match block {
-            PageBlock::Altered(marker, held) => Some((marker.id(), held.concat())),
-            PageBlock::Ours(..)
-            | PageBlock::Pinned(..)
-            | PageBlock::Heading(..)
-            | PageBlock::Other(_) => None,
-        });
-        altered.collect()
-    };
-    let (before, since) = (altered(base), altered(ours));
-    let is_changed = |id: &EntryId| since.contains_key(id) && since.get(id) != before.get(id);
-    let kept = parse_blocks(theirs)
-        .into_iter()
-        .filter_map(|block| match block {
-            PageBlock::Ours(marker, held)
-            | PageBlock::Pinned(marker, held)
-            | PageBlock::Altered(marker, held) => {
-                (!is_changed(&marker.id())).then(|| held.concat())
-            }
-            PageBlock::Heading(_, line) | PageBlock::Other(line) => Some(line.to_owned()),
-        });
-    kept.collect()
+    Some(revert(&was, &made, &present).into_bytes()).filter(|bytes| !bytes.is_empty())
 }
 
 /// The changes that bring all files to their state in `target`.
@@ -186,11 +155,9 @@ pub fn restore_changes(
         .map(|(path, blob)| (path.clone(), blob))
         .collect();
     let mut changes = FileChanges::none();
-    for (path, blob) in &present {
-        match wanted.get(path) {
-            Some(then) if then == blob => {}
-            Some(_) => {}
-            None => changes.delete(path.clone()),
+    for (path, _) in &present {
+        if !wanted.contains_key(path) {
+            changes.delete(path.clone());
         }
     }
     for (path, blob) in wanted {
@@ -205,35 +172,5 @@ pub fn restore_changes(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(was: &str, made: &str, now: &str, expected: &str) {
-        let file = |text: &str| (!text.is_empty()).then(|| text.replace(' ', "\n").into_bytes());
-        let text = |bytes: Option<Vec<u8>>| {
-            let text = bytes.map(|bytes| String::from_utf8(bytes).unwrap());
-            text.unwrap_or_default().replace('\n', " ")
-        };
-        let after = taken_back(file(made), file(now), file(was));
-        assert_eq!(text(after), expected, "{was} → {made} → {now}");
-    }
-
-    #[test]
-    fn a_change_is_taken_back_and_what_came_since_stays() {
-        check("a b ", "a x b ", "a x b ", "a b ");
-        check("a b ", "a x b ", "a x b mine ", "a b mine ");
-        check("a old b ", "a new b ", "mine a new b ", "mine a old b ");
-        check("a b c ", "a c ", "a c mine ", "a b c mine ");
-        check("", "a b ", "a b ", "");
-        check("", "a b ", "a b mine ", "mine ");
-        check("a ", "", "", "a ");
-    }
-
-    #[test]
-    fn what_was_changed_again_since_stays_as_it_is() {
-        check("a old b ", "a new b ", "a mine b ", "a mine old b ");
-        check("a b ", "a x b ", "a y b ", "a y b ");
-        check("a ", "", "new ", "new ");
-        check("a ", "b ", "", "");
-    }
-}
+#[path = "take_back_tests.rs"]
+mod tests;

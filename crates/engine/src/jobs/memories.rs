@@ -18,8 +18,8 @@ use crate::files::persons_lines::{PersonsLines, words_of};
 use crate::files::reader;
 use crate::files::{FilesConfig, Folder};
 
-/// Fewest digits of an observation's id that name it.
-const ID_DIGITS: usize = 4;
+/// Fewest digits of an observation's id that name it: words such as `dead` are made of them, too.
+const ID_DIGITS: usize = 8;
 /// Letters of an entry's id, with or without its check.
 const ENTRY_LETTERS: [usize; 2] = [6, 10];
 
@@ -272,5 +272,6 @@ fn is_same_text(one: &str, other: &str) -> bool {
             .map(str::to_lowercase)
             .collect()
     };
-    words(one) == words(other)
+    let words_of_one = words(one);
+    !words_of_one.is_empty() && words_of_one == words(other)
 }

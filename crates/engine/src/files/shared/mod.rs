@@ -17,7 +17,7 @@ pub mod repair;
 mod transfer;
 mod union;
 
-pub(super) use union::union;
+pub(super) use union::{Hunk, MergedText, hunks, pieces};
 
 use daybook_domain::seams::TreeStore;
 use daybook_domain::{Scope, StoreError, TreeHead};

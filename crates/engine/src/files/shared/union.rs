@@ -17,15 +17,15 @@ use crate::files::page::deleted_markers;
 
 /// One place where a side differs from the base.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Hunk {
+pub(in crate::files) struct Hunk {
     /// Pieces of the base that it replaces; empty where it only adds.
-    base: Range<usize>,
+    pub(in crate::files) base: Range<usize>,
     /// Pieces of the side that replace them.
-    new: Range<usize>,
+    pub(in crate::files) new: Range<usize>,
 }
 
 /// Merges `ours` and `theirs`.
-pub(in crate::files) fn union(base: &str, ours: &str, theirs: &str) -> String {
+pub(super) fn union(base: &str, ours: &str, theirs: &str) -> String {
     let withdrawn: BTreeSet<EntryId> = deleted_markers(ours, base).iter().map(|m| m.id()).collect();
     let (base, ours, theirs) = (pieces(base), pieces(ours), pieces(theirs));
     let our_hunks = hunks(&base, &ours);
@@ -66,7 +66,7 @@ pub(in crate::files) fn union(base: &str, ours: &str, theirs: &str) -> String {
         their_hunks = &their_hunks[their_count..];
     }
     text.add(&base[place..]);
-    text.0.concat()
+    text.joined()
 }
 
 /// The engine's pieces of one side.
@@ -156,7 +156,8 @@ fn names_one_of(piece: &str, ids: &BTreeSet<EntryId>) -> bool {
     })
 }
 
-fn pieces(text: &str) -> Vec<String> {
+/// The pieces of a text.
+pub(in crate::files) fn pieces(text: &str) -> Vec<String> {
     let piece = |block: PageBlock<'_>| match block {
         PageBlock::Ours(_, lines) | PageBlock::Pinned(_, lines) | PageBlock::Altered(_, lines) => {
             lines.concat()
@@ -167,7 +168,7 @@ fn pieces(text: &str) -> Vec<String> {
 }
 
 /// The differing runs between the runs of equal pieces.
-fn hunks(base: &[String], side: &[String]) -> Vec<Hunk> {
+pub(in crate::files) fn hunks(base: &[String], side: &[String]) -> Vec<Hunk> {
     let mut hunks = Vec::new();
     let (mut base_at, mut side_at) = (0, 0);
     let mut close = |base_to: usize, side_to: usize, len: usize| {
@@ -195,10 +196,15 @@ fn hunks(base: &[String], side: &[String]) -> Vec<Hunk> {
 
 /// A text that grows by whole pieces.
 #[derive(Default)]
-struct MergedText(Vec<String>);
+pub(in crate::files) struct MergedText(Vec<String>);
 
 impl MergedText {
-    fn add(&mut self, pieces: &[String]) {
+    /// The whole text.
+    pub(in crate::files) fn joined(&self) -> String {
+        self.0.concat()
+    }
+
+    pub(in crate::files) fn add(&mut self, pieces: &[String]) {
         for piece in pieces {
             // The last line of a file may lack its end.
             if let Some(last) = self.0.last_mut().filter(|last| !last.ends_with('\n')) {
