@@ -480,7 +480,10 @@ fn a_section_of_a_persons_own_stays_where_they_put_it() {
 #[test]
 fn what_two_projects_share_is_forgotten_in_both_and_in_the_persons_own_memory() {
     let place = one_session();
-    let other = second().in_folder(std::path::Path::new("/nowhere/ada/harbour"), "charts");
+    let other = second()
+        .agent("Understood.")
+        .human("show me the chart of the pier")
+        .in_folder(std::path::Path::new("/nowhere/ada/harbour"), "charts");
     import(&place, "b.jsonl", &other);
     let again = TestSession::new(3)
         .human(RULE)

@@ -167,9 +167,15 @@ fn subject_of(observation: &Observation) -> Option<&str> {
 /// What the engine writes after an entry's words: how often, on which branch, and when.
 static APPENDED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"^(\d+ times in (one session|\d+ sessions)|(.+, )?(\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|undated))$",
+        r"^(\d+ times in (one session|\d+ sessions)|(.+, )?(\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|undated)|to review: .+|open: .+ was stated at the same time)$",
     )
     .expect("the pattern is constant")
+});
+
+/// The past of a statement, which the engine writes in brackets.
+static PAST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r" \(before (\d{1,2} [A-Z][a-z]{2}|undated): .*\)$")
+        .expect("the pattern is constant")
 });
 
 /// The words of an entry's line: without the item's dash, citations, and what the engine writes around them.
@@ -181,11 +187,14 @@ pub fn words_of(line: &str) -> String {
         Some(_) | None => line,
     };
     let mut words = split_citation(uncounted).0;
-    while let Some((before, last)) = words.rsplit_once(" · ") {
-        if !APPENDED.is_match(last) {
-            break;
+    loop {
+        let past = PAST.find(words).map(|past| &words[..past.start()]);
+        let part = words.rsplit_once(" · ");
+        let part = part.filter(|(_, last)| APPENDED.is_match(last));
+        match past.or(part.map(|(before, _)| before)) {
+            Some(before) => words = before,
+            None => break,
         }
-        words = before;
     }
     let words = words.strip_prefix(OPEN).unwrap_or(words);
     let words = words.strip_prefix(DECIDED).unwrap_or(words);
@@ -206,6 +215,14 @@ mod tests {
             ),
             ("- decided: B · fix-tides, 2 Mar [7f78:L1]", "B"),
             ("- open: größer? · 3 branches, 2 Mar [7f78:L1]", "größer?"),
+            (
+                "- \"spaces\" · 2 times in one session (before 3 Mar: \"tabs\"; before 2 Mar: \"both\") [7f78:L1]",
+                "\"spaces\"",
+            ),
+            (
+                "- \"B\" · main, 2 Mar · to review: \"A\" no longer holds since 3 Mar [7f78:L1]",
+                "\"B\"",
+            ),
             ("- mine · by hand", "mine · by hand"),
             ("- a list [of two]", "a list [of two]"),
         ] {

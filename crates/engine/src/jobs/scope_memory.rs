@@ -63,7 +63,10 @@ pub(super) async fn settle_memory(
     let memory = match retracted || reinstated {
         true => {
             let persons = PersonsLines::load(lock.folder())?;
-            load_memory(&worker.into(), scope, &persons).await?
+            let memory = load_memory(&worker.into(), scope, &persons).await?;
+            let ended = &memory.supersessions;
+            worker.store.set_supersessions(scope, ended).await?;
+            memory
         }
         false => memory,
     };
