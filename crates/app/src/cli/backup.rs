@@ -16,7 +16,7 @@ use crate::folders::data_folder::{self, display_path};
 use crate::process::block_on;
 use crate::service::RequestError;
 use crate::service::history::{HistoryCommit, find_state};
-use crate::service::memories::{RequestedBy, make_change};
+use crate::service::memory_changes::{RequestedBy, make_change};
 use crate::service::scope_choice::open_folder;
 use crate::settings::{MemoryPlace, Settings, masked};
 use crate::terminal::output::{bold, count, json as print_json, print_line};

@@ -11,9 +11,8 @@ use super::history::described;
 use super::scope_args::{ScopeArgs, current_folder};
 use crate::process::block_on;
 use crate::service::RequestError;
-use crate::service::memories::{
-    LineOrigin, ListQuery, ListedMemory, MemoryList, find_one, list, parse_kind, why,
-};
+use crate::service::line_origin::{LineOrigin, why};
+use crate::service::memories::{ListQuery, ListedMemory, MemoryList, find_one, list, parse_kind};
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line, warn};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;

@@ -14,10 +14,8 @@ use super::{CommonArgs, can_ask};
 use crate::process::block_on;
 use crate::service::RequestError;
 use crate::service::history::{SHORT_ID, find_state};
-use crate::service::memories::{
-    MemoryChange, RequestedBy, described, edit, find_memories, find_one, forget, make_change,
-    none_found,
-};
+use crate::service::memories::{described, find_memories, find_one, none_found};
+use crate::service::memory_changes::{MemoryChange, RequestedBy, edit, forget, make_change};
 use crate::service::scope_choice::open_folder;
 use crate::terminal::output::{count, dim, eprint_line, json as print_json, print_line, warn};
 use crate::terminal::suggest;

@@ -15,10 +15,11 @@ use super::executor::{RequestExecutor, TenantExecutors};
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
 use crate::service::RequestError;
 use crate::service::history::{self, DiffStates, HistoryCommit, StateDiff, parse_file};
+use crate::service::line_origin::{self, LineOrigin};
 use crate::service::memories::{
-    self, LineOrigin, ListQuery, MemoryChange, MemoryList, RequestedBy, described, find_memories,
-    find_one, none_found, parse_kind,
+    self, ListQuery, MemoryList, described, find_memories, find_one, none_found, parse_kind,
 };
+use crate::service::memory_changes::{self, MemoryChange, RequestedBy};
 use crate::service::scope_choice::{ScopeChoice, open_folder};
 use crate::wiring::Daybook;
 
@@ -128,7 +129,7 @@ async fn why(
     let origin = executor
         .run(move |daybook| async move {
             let memory = find_one(&daybook, &choice(asked.scope), None, &asked.line).await?;
-            memories::why(&daybook, &memory).await
+            line_origin::why(&daybook, &memory).await
         })
         .await?;
     Ok(Json(origin))
@@ -287,7 +288,8 @@ async fn forget(
                     "nothing has exactly this id or text; forget one of these by its id:\n{list}"
                 )));
             }
-            let changes = memories::forget(&daybook, &found.exact, RequestedBy::Agent).await?;
+            let changes =
+                memory_changes::forget(&daybook, &found.exact, RequestedBy::Agent).await?;
             let observations = found.exact.iter().flat_map(|memory| &memory.observations);
             Ok(ForgetAnswer {
                 forgotten: observations.map(|one| one.id.to_string()).collect(),
@@ -341,7 +343,7 @@ async fn edit(
             let memory = find_one(&daybook, &choice(asked.scope), None, &asked.line).await?;
             let by = RequestedBy::Agent;
             let (change, secrets_hidden) =
-                memories::edit(&daybook, &memory, &asked.words, by).await?;
+                memory_changes::edit(&daybook, &memory, &asked.words, by).await?;
             Ok(EditAnswer {
                 change,
                 secrets_hidden,

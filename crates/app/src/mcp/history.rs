@@ -17,11 +17,12 @@ use crate::service::agent_answer::{AgentAnswer, MAX_MEMORY_BYTES, cut, with_noti
 use crate::service::history::{
     DiffStates, HistoryCommit, SHORT_ID, StateDiff, commits, diff as compare, parse_file,
 };
+use crate::service::line_origin::{LineOrigin, why as explain};
 use crate::service::memories::{
-    LineOrigin, ListQuery, ListedMemory, RequestedBy, described, edit as edit_line, find_memories,
-    find_one, forget as forget_memories, list as list_memories, none_found, parse_kind,
-    why as explain,
+    ListQuery, ListedMemory, described, find_memories, find_one, list as list_memories, none_found,
+    parse_kind,
 };
+use crate::service::memory_changes::{RequestedBy, edit as edit_line, forget as forget_memories};
 use crate::service::scope_choice::{ScopeChoice, open_folder};
 use crate::wiring::Daybook;
 

@@ -12,12 +12,11 @@ use daybook_engine::files::own_secrets::masked;
 use daybook_engine::files::path::FilePath;
 use daybook_engine::files::states::{FoundState, StateName};
 use daybook_text::redact::Redactor;
-use jiff::ToSpan;
-use jiff::civil::{Date, DateTime};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::RequestError;
+use super::moment::parse_moment;
 use crate::terminal::output::rfc3339;
 use crate::wiring::Daybook;
 
@@ -238,37 +237,8 @@ fn parent(folder: &Folder, commit: &Commit) -> Result<Option<Commit>> {
 
 /// Parses the name of a state: the first digits of a commit, or a time in the person's zone.
 pub(crate) fn parse_state(daybook: &Daybook, text: &str) -> Option<StateName> {
-    let text = text.trim();
-    parse_time(daybook, text)
-        .map(StateName::At)
-        .or_else(|| StateName::of_commit(text))
-}
-
-/// Parses a time. A day means its end, so that `2026-02-04` is memory as that day left it.
-fn parse_time(daybook: &Daybook, text: &str) -> Option<Timestamp> {
-    let zone = &daybook.settings.zone;
-    let now = jiff::Timestamp::from_millisecond(daybook.clock.now().0).ok()?;
-    let today = now.to_zoned(zone.clone()).date();
-    let end_of = |day: Date| {
-        let next = day.checked_add(1.day()).ok()?;
-        let begins = next.to_zoned(zone.clone()).ok()?.timestamp();
-        Some(Timestamp(begins.as_millisecond() - 1))
-    };
-    let is_day = |text: &str| text.len() == "2026-02-04".len();
-    match text {
-        "now" | "today" => Some(Timestamp(now.as_millisecond())),
-        "yesterday" => end_of(today.checked_sub(1.day()).ok()?),
-        text if is_day(text) => end_of(text.parse().ok()?),
-        text => {
-            let instant = text.parse::<jiff::Timestamp>().ok();
-            let local = || {
-                let civil = text.parse::<DateTime>().ok()?;
-                Some(civil.to_zoned(zone.clone()).ok()?.timestamp())
-            };
-            let at = instant.or_else(local)?;
-            Some(Timestamp(at.as_millisecond()))
-        }
-    }
+    let at = parse_moment(daybook, text).ok().map(StateName::At);
+    at.or_else(|| StateName::of_commit(text.trim()))
 }
 
 /// The file that `name` means: by its name in the scope's folder, or by its whole path.

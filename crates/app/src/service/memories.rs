@@ -1,34 +1,23 @@
-//! What a scope remembers: listed, found by a name, explained from its sources, and changed in a person's words.
+//! What a scope remembers: listed, and found by a name.
+//!
+//! Not here: where it comes from (`line_origin`), changing it (`memory_changes`).
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Result, bail};
 use daybook_domain::citation::Citation;
 use daybook_domain::{Evidence, Observation, ObservationKind, Scope, Timestamp};
-use daybook_engine::files::layout::CURATED;
 use daybook_engine::files::reader;
-use daybook_engine::files::stamp::Person;
 use daybook_engine::jobs::MemorySource;
 use daybook_engine::jobs::memories::{FoundMemories, Memory, ShownLine, find, lines_of, memories};
-use daybook_engine::jobs::persons_word::{ChangeOutcome, PersonsChange, change};
-use daybook_text::redact::Redactor;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::RequestError;
-use super::history::{HistoryCommit, hidden, parse_file};
-use super::scope_choice::{ScopeChoice, busy, open_folder};
-use super::show::byline;
+use super::history::{hidden, parse_file};
+use super::scope_choice::ScopeChoice;
 use crate::terminal::output::rfc3339;
 use crate::wiring::Daybook;
-
-/// Most characters of an original text in an explanation.
-const WORDS: usize = 600;
-/// Most original texts in an explanation.
-const SOURCES: usize = 20;
-/// Longest new words of a line, in bytes.
-const EDIT_BYTES: usize = 16 * 1024;
 
 /// One thing that is remembered.
 #[derive(Debug, Serialize, ToSchema)]
@@ -63,7 +52,7 @@ pub(crate) struct ListedMemory {
 }
 
 impl ListedMemory {
-    fn of(memory: &Memory, observation: &Observation) -> Self {
+    pub(crate) fn of(memory: &Memory, observation: &Observation) -> Self {
         let merged = memory.observations.iter();
         let lines = memory.lines.iter();
         Self {
@@ -307,234 +296,4 @@ pub(crate) fn described(memory: &Memory) -> String {
     };
     let words: String = memory.words.chars().take(100).collect();
     format!("  {id}  {}  {}\n", memory.scope, hidden(&words))
-}
-
-/// Where a line of a memory file comes from.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct LineOrigin {
-    /// Whose memory it is in.
-    pub(crate) scope: String,
-    /// The line.
-    pub(crate) line: String,
-    /// Where it stands, as `MEMORY.md:12`; `MEMORY.md` first.
-    pub(crate) shown_in: Vec<String>,
-    /// Whether a person changed the line.
-    pub(crate) changed_by_person: bool,
-    /// Whether a person pinned it.
-    pub(crate) pinned: bool,
-    /// The change since which it stands there in these words.
-    pub(crate) since: Option<HistoryCommit>,
-    /// What stood there before.
-    pub(crate) before: Option<String>,
-    /// What it was made from.
-    pub(crate) observations: Vec<ListedMemory>,
-    /// The original texts behind its citations.
-    pub(crate) sources: Vec<OriginalText>,
-    /// How many more there are.
-    pub(crate) more_sources: usize,
-}
-
-/// The original text behind a citation.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct OriginalText {
-    /// The citation, for `show`.
-    #[schema(example = "7f78:L382")]
-    pub(crate) citation: String,
-    /// The speaker, place and time.
-    pub(crate) by: String,
-    /// The text, cut if it is long; `null` when the source has expired.
-    pub(crate) text: Option<String>,
-}
-
-/// Explains where a memory comes from.
-pub(crate) async fn why(daybook: &Daybook, memory: &Memory) -> Result<LineOrigin> {
-    let line = memory.lines.first();
-    let history = match line {
-        None => daybook_engine::files::line_history::LineHistory::default(),
-        Some(line) => {
-            let folder = open_folder(daybook, &memory.scope).await?;
-            folder.line_history(&line.file, line.entry.as_ref(), &line.text)?
-        }
-    };
-    let cited = cited_lines(memory);
-    let mut sources = Vec::new();
-    for (label, line) in cited.iter().take(SOURCES) {
-        sources.push(original(daybook, label, *line).await?);
-    }
-    let observations = memory.observations.iter();
-    Ok(LineOrigin {
-        scope: memory.scope.to_string(),
-        line: hidden(line.map_or(&memory.words, |line| &line.text)),
-        shown_in: memory.lines.iter().map(place).collect(),
-        changed_by_person: line.is_some_and(|line| line.is_altered),
-        pinned: memory.lines.iter().any(|line| line.is_pinned),
-        since: history.since.as_ref().map(HistoryCommit::from),
-        before: history.before.as_deref().map(hidden),
-        observations: observations
-            .map(|one| {
-                let alone = Memory {
-                    observations: vec![one.clone()],
-                    words: one.text.clone(),
-                    ..memory.clone()
-                };
-                ListedMemory::of(&alone, one)
-            })
-            .collect(),
-        more_sources: cited.len().saturating_sub(sources.len()),
-        sources,
-    })
-}
-
-/// The cited lines: of the observations, or of a line that rests on none.
-fn cited_lines(memory: &Memory) -> BTreeSet<(String, u32)> {
-    let evidence = memory.observations.iter().flat_map(|one| &one.evidence);
-    let mut cited: BTreeSet<(String, u32)> = evidence
-        .flat_map(|one| one.lines.iter().map(|line| (one.label.clone(), *line)))
-        .collect();
-    if cited.is_empty() {
-        let texts = memory
-            .lines
-            .iter()
-            .flat_map(|line| line.text.split(['[', ']']));
-        for citation in texts.filter_map(Citation::parse) {
-            let lines = citation.lines.iter().flat_map(|(from, to)| *from..=*to);
-            let lines = lines
-                .take(SOURCES)
-                .map(|line| (citation.session.clone(), line));
-            cited.extend(lines);
-        }
-    }
-    cited
-}
-
-async fn original(daybook: &Daybook, label: &str, line: u32) -> Result<OriginalText> {
-    let citation = format!("{label}:L{line}");
-    let events = match super::show::load_cited(daybook, &citation, 0).await {
-        Ok((_, events)) => events,
-        // A source that is gone is part of the explanation.
-        Err(error) if error.downcast_ref::<RequestError>().is_some() => Vec::new(),
-        Err(error) => return Err(error),
-    };
-    let Some(event) = events.first() else {
-        return Ok(OriginalText {
-            citation,
-            by: "source expired".to_owned(),
-            text: None,
-        });
-    };
-    let mut text: String = event.text.chars().take(WORDS).collect();
-    if text.len() < event.text.len() {
-        text.push('…');
-    }
-    Ok(OriginalText {
-        citation,
-        by: byline(daybook, event),
-        text: Some(text),
-    })
-}
-
-/// Who requests a change of memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RequestedBy {
-    /// The person, at the command line.
-    Person,
-    /// An agent, over HTTP or MCP: the history says so.
-    Agent,
-}
-
-/// A change that was made.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct MemoryChange {
-    /// Whose memory it was made in.
-    pub(crate) scope: String,
-    /// The commit that made it, and that `daybook undo` takes back; `null` when everything was so already.
-    pub(crate) commit: Option<String>,
-}
-
-/// Makes a change of a scope's memory.
-pub(crate) async fn make_change(
-    daybook: &Daybook,
-    scope: &Scope,
-    wanted: &PersonsChange,
-    by: RequestedBy,
-) -> Result<MemoryChange> {
-    let (worker, _lock) = daybook.worker().await?;
-    let person = &daybook.settings.person;
-    let author = match by {
-        RequestedBy::Person => Person::named(person),
-        RequestedBy::Agent => Person::named(&format!("{person} (through an agent)")),
-    };
-    match change(&worker, scope, wanted, &author).await? {
-        ChangeOutcome::Made(commit) => Ok(MemoryChange {
-            scope: scope.to_string(),
-            commit: Some(commit.to_string()),
-        }),
-        ChangeOutcome::Unchanged => Ok(MemoryChange {
-            scope: scope.to_string(),
-            commit: None,
-        }),
-        ChangeOutcome::Busy => bail!(busy(scope)),
-    }
-}
-
-/// Adds to memories that several projects share, and that the person's own file repeats, those that they repeat.
-async fn with_sources(daybook: &Daybook, memories: &[Memory]) -> Result<Vec<Memory>> {
-    let mut all = memories.to_vec();
-    for memory in memories {
-        let Some(observation) = memory.observation() else {
-            continue;
-        };
-        let held = daybook.store.observations(&memory.scope).await?;
-        if held.iter().any(|one| one.id == observation.id) {
-            continue;
-        }
-        let anywhere = ScopeChoice::default();
-        let found = find_memories(daybook, &anywhere, None, &observation.text).await?;
-        let is_new = |one: &Memory| !one.observations.is_empty() && !all.contains(one);
-        let sources: Vec<Memory> = found.exact.into_iter().filter(is_new).collect();
-        all.extend(sources);
-    }
-    Ok(all)
-}
-
-/// Forgets memories, one commit for each scope.
-pub(crate) async fn forget(
-    daybook: &Daybook,
-    memories: &[Memory],
-    by: RequestedBy,
-) -> Result<Vec<MemoryChange>> {
-    let memories = with_sources(daybook, memories).await?;
-    let scopes: BTreeSet<&Scope> = memories.iter().map(|memory| &memory.scope).collect();
-    let mut changes = Vec::new();
-    for scope in scopes {
-        let here = memories.iter().filter(|memory| memory.scope == *scope);
-        let wanted = PersonsChange::Forget(here.cloned().collect());
-        changes.push(make_change(daybook, scope, &wanted, by).await?);
-    }
-    Ok(changes)
-}
-
-/// Gives a line of a memory file other words. Returns the change, and how many secrets in the words were hidden.
-pub(crate) async fn edit(
-    daybook: &Daybook,
-    memory: &Memory,
-    words: &str,
-    by: RequestedBy,
-) -> Result<(MemoryChange, usize)> {
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.is_empty() || words.len() > EDIT_BYTES {
-        bail!(RequestError::Invalid(format!(
-            "new words are 1 to {EDIT_BYTES} bytes; `daybook forget` removes a line"
-        )));
-    }
-    let Some(line) = memory.lines.first() else {
-        bail!(RequestError::Conflict(format!(
-            "no memory file shows it; `daybook pin` puts it into {CURATED} first"
-        )));
-    };
-    let redacted = Redactor::current().redact(&words);
-    let (secrets, words) = (redacted.findings.len(), redacted.text.into_owned());
-    let wanted = PersonsChange::Edit(line.clone(), words);
-    let made = make_change(daybook, &memory.scope, &wanted, by).await?;
-    Ok((made, secrets))
 }

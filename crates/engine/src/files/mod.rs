@@ -26,6 +26,7 @@ pub mod history_rewrite;
 pub mod integrity;
 mod intent;
 pub mod layout;
+pub mod line_edits;
 pub mod line_history;
 pub mod lock;
 pub mod name;

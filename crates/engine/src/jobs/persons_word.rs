@@ -17,13 +17,16 @@ use super::scope_memory::{load_memory, memory_input, settle_memory};
 use super::withdrawals::{reinstate_where, withdraw};
 use super::{WorkError, WorkerContext};
 use crate::consolidate::{ScopeMemory, consolidate as build};
-use crate::files::entry::{EntryId, PageBlock, marker_of, parse_blocks, with_pin, without_marker};
+use crate::files::entry::EntryId;
 use crate::files::history::{Commit, CommitHash};
 use crate::files::layout::{CURATED, folder};
+use crate::files::line_edits::{
+    LinePlace, edited_line, pinned_entry, with_line, without_entries, without_line,
+};
 use crate::files::page::Orphans;
 use crate::files::path::FilePath;
 use crate::files::persons_changes::{accept_files, allow_changed};
-use crate::files::persons_lines::{PersonsLines, words_of};
+use crate::files::persons_lines::PersonsLines;
 use crate::files::reworded::record_reworded;
 use crate::files::stamp::{CommitAuthor, CommitStamp, Person};
 use crate::files::take_back::{MemoryTrailer, restore_changes, undo_changes};
@@ -180,8 +183,13 @@ impl<'a> OpenMemory<'a> {
         };
         let memory = load_memory(&self.worker.into(), self.scope, &persons).await?;
         let message = format!("Edit: {}", shortened(words));
+        let place = LinePlace {
+            text: &line.text,
+            entry: line.entry.as_ref(),
+            is_pinned: line.is_pinned,
+        };
         let before = |path: &FilePath, text: String| match *path == line.file {
-            true => with_line(&text, line, &edited),
+            true => with_line(&text, &place, &edited),
             false => text,
         };
         self.commit(&memory, &message, &before, &unchanged)
@@ -334,77 +342,4 @@ fn shortened(words: &str) -> String {
         short.push('…');
     }
     short
-}
-
-/// A page's text, block by block.
-fn mapped(text: &str, change: impl Fn(Option<EntryId>, String) -> String) -> String {
-    let blocks = parse_blocks(text).into_iter();
-    let changed = blocks.map(|block| match block {
-        PageBlock::Ours(marker, held)
-        | PageBlock::Pinned(marker, held)
-        | PageBlock::Altered(marker, held) => change(Some(marker.id()), held.concat()),
-        PageBlock::Heading(_, line) | PageBlock::Other(line) => change(None, line.to_owned()),
-    });
-    changed.collect()
-}
-
-fn without_entries(text: &str, gone: &BTreeSet<EntryId>) -> String {
-    mapped(text, |entry, block| match entry {
-        Some(entry) if gone.contains(&entry) => String::new(),
-        Some(_) | None => block,
-    })
-}
-
-fn without_line(text: &str, line: &str) -> String {
-    mapped(text, |entry, block| match entry {
-        None if without_marker(&block).trim() == line => String::new(),
-        Some(_) | None => block,
-    })
-}
-
-fn pinned_entry(text: &str, wanted: &EntryId, pinned: bool) -> String {
-    mapped(text, |entry, block| match entry {
-        Some(entry) if entry == *wanted => with_pin(&block, pinned),
-        Some(_) | None => block,
-    })
-}
-
-/// The line with new words. It keeps its source: the citations at its end.
-fn edited_line(line: &str, words: &str) -> String {
-    let words = words.trim().trim_start_matches("- ");
-    let dash = if line.starts_with("- ") { "- " } else { "" };
-    let before = line.trim_start_matches("- ");
-    let cited = before.rfind(" [").map_or("", |_| citations_of(before));
-    match cited.is_empty() || words.ends_with(cited.trim()) {
-        true => format!("{dash}{words}"),
-        false => format!("{dash}{words} {}", cited.trim()),
-    }
-}
-
-/// The citations at the end of a line.
-fn citations_of(line: &str) -> &str {
-    let kept = words_of(line);
-    let mut from = line.len();
-    // The citations begin where only bracketed words follow.
-    for (at, _) in line.match_indices(" [") {
-        if words_of(&line[..at]) == kept {
-            from = at;
-            break;
-        }
-    }
-    &line[from..]
-}
-
-/// A page's text with a line in other words. The marker stays, so that the entry is known as changed.
-fn with_line(text: &str, line: &ShownLine, edited: &str) -> String {
-    mapped(text, |entry, block| {
-        let first = block.lines().next().unwrap_or_default();
-        if entry != line.entry || without_marker(first).trim() != line.text {
-            return block;
-        }
-        let below = &block[first.len()..];
-        let pin = if line.is_pinned { " #pinned" } else { "" };
-        let marker = marker_of(first).map(|marker| format!("{pin} ^{}", marker.as_str()));
-        format!("{edited}{}{below}", marker.unwrap_or_default())
-    })
 }
