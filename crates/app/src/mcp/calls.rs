@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{self, BUDGET};
 use super::arguments::{AROUND, count, parse_arguments, within};
-use super::call::McpCall;
+use super::call::{McpCall, server_folder};
 use super::entities;
 use super::history;
 use super::tools::ToolKind;
@@ -208,10 +208,6 @@ fn show(call: &McpCall<'_>, asked: &ShowArguments) -> Result<AgentAnswer> {
     answer.data["session"] = json!(session.id.to_string());
     call.record_shown(InterfaceUse::of_words(target, &session.id, &events));
     Ok(answer)
-}
-
-pub(super) fn server_folder() -> Result<PathBuf> {
-    std::env::current_dir().context("the folder that this server was started in cannot be read")
 }
 
 #[cfg(test)]

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::arguments::{count, within};
-use super::call::McpCall;
-use super::calls::server_folder;
+use super::call::{McpCall, server_folder};
 use crate::process::block_on;
 use crate::service::agent_answer::{AgentAnswer, MAX_MEMORY_BYTES, cut, with_notice};
 use crate::service::history::{
