@@ -51,8 +51,13 @@ pub enum RemoteSource {
     Host,
     /// The session's work became a pull request of that repository.
     PullRequest,
-    /// A command's output named the remote.
+    /// The output of a command that ran in the folder named the remote.
+    #[strum(serialize = "command")]
     Output,
+    /// An output named the remote, and the folder is that of the session: older versions did not read in which
+    /// folder the command ran. It counts for nothing.
+    #[strum(serialize = "output")]
+    UnplacedOutput,
 }
 
 impl RemoteSource {

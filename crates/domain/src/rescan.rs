@@ -59,6 +59,8 @@ pub enum TextField {
     Quarantined,
     /// The text of an observation that a person took back.
     Retraction,
+    /// The root of the place where it was observed.
+    RetractionRoot,
     /// Why the session's extraction failed last.
     JobFailure,
     /// Why a range of the session was given up.

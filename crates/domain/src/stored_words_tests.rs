@@ -110,7 +110,7 @@ fn the_words_of_enums_stay() {
     check(
         RemoteSource::VARIANTS,
         RemoteSource::as_str,
-        "host pull_request output",
+        "host pull_request command output",
     );
     check(
         MemoryLayer::VARIANTS,

@@ -90,6 +90,7 @@ fn column_of(field: TextField) -> TextColumn {
         TextField::StagedWrites => plain("extractions", "writes"),
         TextField::Quarantined => plain("extractions", "quarantined"),
         TextField::Retraction => plain("retractions", "text"),
+        TextField::RetractionRoot => plain("retractions", "root"),
         TextField::JobFailure => of_extraction("jobs"),
         TextField::GapFailure => of_extraction("gaps"),
     }

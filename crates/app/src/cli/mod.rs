@@ -7,6 +7,7 @@ mod config;
 mod context;
 mod disclosure;
 mod doctor;
+mod entities;
 mod eval;
 mod first_run;
 mod forecast;
@@ -145,10 +146,12 @@ enum CliCommand {
     Remember(remember::RememberCommand),
     /// Add Daybook to the settings of the agents on this machine
     Setup(setup::SetupCommand),
-    /// List the imported sessions; turn memory of one off or on
+    /// List the imported sessions; turn memory of one off or on; move one to another project
     Sessions(sessions::SessionsCommand),
-    /// List projects and their checkouts; merge and rename projects
+    /// List projects and their checkouts; merge, split and rename projects
     Projects(projects::ProjectsCommand),
+    /// Show and change entities: what is kept about people, projects, places and things
+    Entities(entities::EntitiesCommand),
     /// Show background work and what it waits for; retry and cancel it
     Jobs(jobs::JobsCommand),
     /// Show what waits for your decision; accept and reject it
@@ -264,6 +267,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Setup(command) => command.run(common),
         CliCommand::Sessions(command) => command.run(common),
         CliCommand::Projects(command) => command.run(common),
+        CliCommand::Entities(command) => command.run(common),
         CliCommand::Quarantine(command) => command.run(common),
         CliCommand::Show(command) => command.run(common),
         CliCommand::History(command) => command.run(common),
@@ -336,6 +340,7 @@ impl CliCommand {
             | Self::Setup(_)
             | Self::Sessions(_)
             | Self::Projects(_)
+            | Self::Entities(_)
             | Self::Jobs(_)
             | Self::Quarantine(_)
             | Self::Redact(_)

@@ -1,27 +1,32 @@
-//! `daybook sessions`: lists the imported sessions, and turns memory of one off or on.
+//! `daybook sessions`: lists the imported sessions, turns memory of one off or on, and moves one to another project.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{Args, Subcommand};
 use daybook_domain::eligibility::{Ineligible, Switches, eligible};
 use daybook_domain::page::read_first;
 use daybook_domain::{
     ExtractionRecord, Job, JobKey, PollutionCause, Session, SessionId, Timestamp,
 };
+use daybook_engine::jobs::project_repairs::move_session;
 use serde_json::{Value, json};
 
 use super::CommonArgs;
+use super::projects::{change, check_exists, check_name};
 use crate::process::block_on;
 use crate::service::overview::by_session;
 use crate::terminal::output::{bold, count, dim, grouped, json as print_json, print_line, rfc3339};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
-/// List the imported sessions; turn memory of one off or on.
+/// List the imported sessions; turn memory of one off or on; move one to another project.
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct SessionsCommand {
+    #[command(subcommand)]
+    what: Option<SessionsSubcommand>,
     /// Most sessions, newest first
     #[arg(short = 'n', long, default_value_t = 50)]
     limit: usize,
@@ -34,9 +39,31 @@ pub(crate) struct SessionsCommand {
     on: Option<String>,
 }
 
+#[derive(Subcommand)]
+enum SessionsSubcommand {
+    /// Move a session, with what was learned from it, to another project than its folder's
+    Move {
+        /// The session, by its label or the beginning of its id
+        session: String,
+        /// The project that it belongs to
+        project: String,
+        /// Create the project if it does not exist
+        #[arg(long)]
+        new: bool,
+    },
+}
+
 impl SessionsCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
+        if let Some(SessionsSubcommand::Move {
+            session,
+            project,
+            new,
+        }) = &self.what
+        {
+            return move_to(common, &daybook, session, (project, *new));
+        }
         if let Some(name) = &self.off {
             return block_on(switch(common, &daybook, name, false));
         }
@@ -100,18 +127,56 @@ impl SessionsCommand {
     }
 }
 
+fn move_to(
+    common: &CommonArgs,
+    daybook: &Daybook,
+    name: &str,
+    (project, may_create): (&str, bool),
+) -> Result<ExitCode> {
+    let session = block_on(find_one(daybook, name))?;
+    match may_create {
+        true => check_name(project)?,
+        false => block_on(check_exists(daybook, project))?,
+    }
+    change(common, daybook, async |worker| {
+        Ok(move_session(worker, &session, project).await?)
+    })?;
+    if common.json {
+        let id = session.id.to_string();
+        print_json(&json!({ "session": id, "project": project }))?;
+    } else {
+        print_line!("{} belongs to {project} now.", session.label);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 async fn switch(common: &CommonArgs, daybook: &Daybook, name: &str, on: bool) -> Result<ExitCode> {
-    let found = daybook.store.find_sessions(&daybook.tenant, name).await?;
-    let [session] = found.as_slice() else {
-        bail!(
+    let session = find_one(daybook, name).await?;
+    set_memory(common, daybook, &session, (name, on)).await
+}
+
+/// The session that a person names.
+async fn find_one(daybook: &Daybook, name: &str) -> Result<Session> {
+    let mut found = daybook.store.find_sessions(&daybook.tenant, name).await?;
+    match (found.len(), found.pop()) {
+        (1, Some(session)) => Ok(session),
+        (n, _) => bail!(
             "{} {name}. List sessions with `{}`.",
-            match found.len() {
+            match n {
                 0 => "No session matches".to_owned(),
                 n => format!("{} match", count(n as u64, "session")),
             },
             suggest::command("sessions"),
-        );
-    };
+        ),
+    }
+}
+
+async fn set_memory(
+    common: &CommonArgs,
+    daybook: &Daybook,
+    session: &Session,
+    (name, on): (&str, bool),
+) -> Result<ExitCode> {
     let (switches, now) = (daybook.switches(), daybook.clock.now());
     daybook
         .store

@@ -1,15 +1,11 @@
 //! The tools that keep entities, in the memory of the person.
 
 use anyhow::{Result, bail};
-use daybook_domain::Scope;
-use daybook_domain::page::read_all;
 use daybook_engine::extract::entity_tools::MAX_LISTED_ENTITIES;
+use daybook_engine::files::WriterLock;
 use daybook_engine::files::entities::{self as kept, Card, EntityError, SavedEntity};
 use daybook_engine::files::layout::folder;
-use daybook_engine::files::reindex::reindex;
 use daybook_engine::files::stamp::CommitStamp;
-use daybook_engine::files::{FilesConfig, Folder, LockOutcome, WriterLock};
-use daybook_engine::jobs::WorkLimits;
 use daybook_text::names::redact_name;
 use daybook_text::redact::Redactor;
 use serde::Deserialize;
@@ -18,10 +14,9 @@ use serde_json::json;
 use super::answer::nothing_yet;
 use super::arguments::count;
 use super::call::McpCall;
-use crate::process::block_on;
 use crate::service::agent_answer::{AgentAnswer, MAX_BYTES};
+use crate::service::entities::{below, write_entities};
 use crate::service::person_scope;
-use crate::wiring::Daybook;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -102,7 +97,7 @@ pub(super) fn list(call: &McpCall<'_>, asked: &ListEntitiesArguments) -> Result<
         used += line.len() + 1;
         if used > MAX_BYTES - 200 {
             let left = found.len() - lines.len();
-            let index = below(&daybook, &person_scope(&daybook), "INDEX.md");
+            let index = below(&daybook, "INDEX.md");
             lines.push(format!(
                 "{left} more did not fit; `read` {index} lists all."
             ));
@@ -115,7 +110,7 @@ pub(super) fn list(call: &McpCall<'_>, asked: &ListEntitiesArguments) -> Result<
     Ok(AgentAnswer { text, data })
 }
 
-/// Runs `work` with the lock on the person's memory folder. Returns its result, and the path below the data folder.
+/// Runs `work` on the person's memory folder, one call at a time. Returns its result, and the path below the data folder.
 fn write(
     call: &McpCall<'_>,
     work: impl FnOnce(&WriterLock<'_>, &CommitStamp, &Redactor) -> Result<SavedEntity, EntityError>,
@@ -123,47 +118,7 @@ fn write(
     let _turn = call.memory.writing();
     call.check_cancelled()?;
     let daybook = call.memory.existing_or_new()?;
-    let scope = person_scope(&daybook);
-    let folder = Folder::open(folder(call.memory.root(), &scope), FilesConfig::default())?;
-    let lock = match folder.try_lock(WorkLimits::default().folder_wait)? {
-        LockOutcome::Held(lock) => lock,
-        LockOutcome::Busy => bail!("another process is writing the memory of {scope}; try again"),
-    };
-    let stamp = daybook.stamp();
-    if let Some(sharing) = daybook.sharing() {
-        block_on(async { Ok(sharing.sync(&scope, &lock, &stamp).await?) })?;
-    }
-    let saved = work(&lock, &stamp, &Redactor::current())?;
-    block_on(index_saved_entity(&daybook, &scope, lock, &stamp))?;
-    let path = below(&daybook, &scope, &saved.path);
+    let saved = write_entities(&daybook, work)?;
+    let path = below(&daybook, &saved.path);
     Ok((saved, path))
-}
-
-async fn index_saved_entity(
-    daybook: &Daybook,
-    scope: &Scope,
-    lock: WriterLock<'_>,
-    stamp: &CommitStamp,
-) -> Result<()> {
-    let now = daybook.clock.now();
-    let known = read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await?;
-    if !known.iter().any(|state| state.scope == *scope) {
-        daybook.store.touch_scope(scope, now).await?;
-    }
-    match daybook.sharing() {
-        Some(sharing) => {
-            sharing.sync_and_reindex(scope, &lock, stamp).await?;
-        }
-        None => {
-            drop(lock);
-            reindex(&*daybook.store, &daybook.root, scope, now).await?;
-        }
-    }
-    Ok(())
-}
-
-fn below(daybook: &Daybook, scope: &Scope, file: &str) -> String {
-    let folder = folder(&daybook.root, scope);
-    let below = folder.strip_prefix(&daybook.root).unwrap_or(&folder);
-    format!("{}/{file}", below.display())
 }

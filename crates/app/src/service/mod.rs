@@ -10,6 +10,7 @@ pub(crate) mod append_api;
 pub(crate) mod context;
 pub(crate) mod current_place;
 pub(crate) mod damage;
+pub(crate) mod entities;
 pub(crate) mod hidden_secrets;
 pub(crate) mod history;
 pub(crate) mod host_files;

@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use daybook_domain::Tenant;
 use daybook_domain::trigger::{Priority, SweepLimits};
 use daybook_engine::extract::model::ModelLimits;
+use daybook_engine::files::curation::CurationLimits;
 use daybook_engine::profile::{ExtractorKind, Ledger, Profile, UNBOUNDED};
 use serde_json::{Value, json};
 
@@ -54,6 +55,8 @@ pub(crate) struct SettingChoices {
     pub(super) memory_off: Vec<String>,
     pub(super) disable_on_external_context: bool,
     pub(super) harmless_mcp_servers: Vec<String>,
+    pub(super) curates: bool,
+    pub(super) curation: CurationLimits,
     pub(super) extractor: &'static str,
     pub(super) ledger: &'static str,
     pub(super) urgent: &'static str,
@@ -110,6 +113,8 @@ impl SettingChoices {
             memory_off: Vec::new(),
             disable_on_external_context: false,
             harmless_mcp_servers: Vec::new(),
+            curates: false,
+            curation: CurationLimits::default(),
             extractor: profile.extractor.as_str(),
             ledger: profile.ledger.as_str(),
             urgent,

@@ -58,11 +58,11 @@ fn a_whole_block_is_accounted_for() {
     };
     assert_eq!(
         of(|outcome| matches!(outcome, NameOutcome::Taken { .. })),
-        12
+        16
     );
     assert_eq!(
         of(|outcome| matches!(outcome, NameOutcome::Unused { .. })),
-        9
+        5
     );
     assert_eq!(plan.lines.len(), 21);
     let suggested = SuggestedProfile {
@@ -74,6 +74,10 @@ fn a_whole_block_is_accounted_for() {
     insta::assert_snapshot!(plan.text, @r#"
     batch = 12
     batch_per_agent = 2
+    curation = "off"
+    curation_append_only = "on"
+    curation_lines = 10
+    curation_passes = 2
     idle = "100s"
     max_dirty_age = "15m"
     memory = "on"

@@ -37,6 +37,7 @@ use daybook_domain::eligibility::Switches;
 use daybook_domain::spend::Cap;
 use daybook_domain::{PriceTable, Scope, ScopeKind, Tenant};
 use daybook_engine::bounded;
+use daybook_engine::files::curation::CurationLimits;
 use daybook_engine::profile::Profile;
 use daybook_text::redact::PersonalData;
 use jiff::tz::TimeZone;
@@ -119,6 +120,8 @@ pub(crate) struct Settings {
     pub(crate) currency: String,
     /// The scopes for which memory is switched off.
     pub(crate) switches: Switches,
+    /// How `MEMORY.md` is curated in passes, if it is.
+    pub(crate) curation: Option<CurationLimits>,
     /// The chosen profile, with the values that other sources override.
     pub(crate) profile: Profile,
     pub(crate) explained: Vec<ExplainedSetting>,
@@ -257,6 +260,7 @@ impl Settings {
             prices: spend::prices(&choices.prices).map_err(anyhow::Error::msg)?,
             caps: spend::caps(&choices.caps).map_err(anyhow::Error::msg)?,
             currency: choices.currency.trim().to_owned(),
+            curation: choices.curates.then_some(choices.curation),
             switches: Switches {
                 all_off: !choices.memory,
                 off: off_for.collect(),

@@ -20,12 +20,11 @@ const MODEL: &str = "no model is called for it";
 const CONTEXT: &str = "a model is shown the last 80 lines and 5 snippets of 400 characters";
 const MEM0: &str = "memory is kept in files of our own";
 const SEARCH: &str = "recall searches everything, by words";
-const CURATION: &str = "nothing is rewritten by a model";
 const PHASE_TWO: &str = "consolidation keeps all that was observed";
 const TOOLS: &str = "tools come over MCP, `daybook mcp`";
 
 /// Names of other systems, each with all names below it, and why nothing here uses them.
-static UNUSED: [(&str, &str); 28] = [
+static UNUSED: [(&str, &str); 24] = [
     ("memories.consolidation_model", MODEL),
     ("memories.dedicated_tools", TOOLS),
     ("memories.dual_write", "there is one pipeline"),
@@ -43,10 +42,6 @@ static UNUSED: [(&str, &str); 28] = [
         "the context of an agent is bounded by context_tokens",
     ),
     ("memories.version", "there is one pipeline"),
-    ("memory.auto_flush.curation.append_only", CURATION),
-    ("memory.auto_flush.curation.enabled", CURATION),
-    ("memory.auto_flush.curation.max_lines_per_pass", CURATION),
-    ("memory.auto_flush.curation.max_passes_per_day", CURATION),
     (
         "memory.auto_flush.extractor.include_memory_context.daily_tail_lines",
         CONTEXT,

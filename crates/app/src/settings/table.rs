@@ -80,7 +80,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 61] = [
+pub(crate) static ALL: [Setting; 65] = [
     Setting {
         name: "person",
         group: SettingGroup::You,
@@ -262,6 +262,56 @@ pub(crate) static ALL: [Setting; 61] = [
         about: "MCP servers that bring no text from outside, for `disable_on_external_context`; Codex \
                 writes `pollutes_memory = false` below the server",
         also: &[],
+    },
+    Setting {
+        name: "curation",
+        group: SettingGroup::Memory,
+        kind: ValueKind::Switch {
+            at: |c| &mut c.curates,
+        },
+        about: "whether MEMORY.md changes in passes alone, which take the best lines of the diary that it does \
+                not have yet. Off: every consolidation makes it anew",
+        also: &[("memory.auto_flush.curation.enabled", NameUnit::Own)],
+    },
+    Setting {
+        name: "curation_lines",
+        group: SettingGroup::Memory,
+        kind: ValueKind::Count {
+            least: 1,
+            most: 1_000,
+            or_none: false,
+            at: |c| &mut c.curation.lines,
+        },
+        about: "most lines that one pass of `curation` adds to MEMORY.md; more fills it sooner",
+        also: &[(
+            "memory.auto_flush.curation.max_lines_per_pass",
+            NameUnit::Own,
+        )],
+    },
+    Setting {
+        name: "curation_passes",
+        group: SettingGroup::Memory,
+        kind: ValueKind::Count {
+            least: 0,
+            most: 1_000,
+            or_none: false,
+            at: |c| &mut c.curation.passes_per_day,
+        },
+        about: "most passes of `curation` a day, in your time zone; what is left waits for the next day",
+        also: &[(
+            "memory.auto_flush.curation.max_passes_per_day",
+            NameUnit::Own,
+        )],
+    },
+    Setting {
+        name: "curation_append_only",
+        group: SettingGroup::Memory,
+        kind: ValueKind::Switch {
+            at: |c| &mut c.curation.append_only,
+        },
+        about: "whether `curation` changes and removes no line of MEMORY.md; off: a pass also brings its own \
+                lines up to date",
+        also: &[("memory.auto_flush.curation.append_only", NameUnit::Own)],
     },
     Setting {
         name: "extract_model",

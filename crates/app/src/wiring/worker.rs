@@ -60,6 +60,7 @@ impl Daybook {
             lease: work.lease,
             retry: work.retry,
             drain: work.drain,
+            curation: self.settings.curation,
             ..WorkLimits::default()
         };
         Ok(WorkerContext {

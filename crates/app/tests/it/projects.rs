@@ -136,3 +136,55 @@ fn what_cannot_be_joined_is_said_and_changes_nothing() {
     }
     assert_eq!(place.memory(), before);
 }
+
+#[test]
+fn a_checkout_that_was_split_off_has_a_project_of_its_own() {
+    let place = two_projects();
+    place.stdout(&["projects", "merge", "harbour", "tidepool"]);
+    let said = place.stdout(&["projects", "split", "tidepool", "/nowhere/ada/harbour"]);
+    assert!(
+        said.starts_with("1 checkout of tidepool belongs to harbour now."),
+        "{said}"
+    );
+    assert!(said.contains("projects merge harbour tidepool"), "{said}");
+    assert_eq!(keys(&place), ["harbour", "tidepool"]);
+    assert!(curated(&place, "harbour").contains("always name the harbour"));
+    assert!(!curated(&place, "tidepool").contains("always name the harbour"));
+    for (arguments, why) in [
+        (vec!["tidepool", "/elsewhere"], "no checkout of tidepool"),
+        (
+            vec!["tidepool", "/nowhere/ada/harbour", "--as", "harbour"],
+            "already",
+        ),
+        (vec!["nothing", "/nowhere"], "no project nothing"),
+        (
+            vec!["harbour", "/nowhere/ada/harbour", "--as", "port"],
+            "rename it instead",
+        ),
+    ] {
+        let output = place.run(&[vec!["projects", "split"], arguments.clone()].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && said.contains(why),
+            "{arguments:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_session_that_was_moved_takes_along_what_was_learned_from_it() {
+    let place = two_projects();
+    let session = format!("{:08x}", 2_u32.wrapping_mul(0x9e37_79b9));
+    let said = place.stdout(&["sessions", "move", &session, "tidepool"]);
+    assert!(said.contains("belongs to tidepool now."), "{said}");
+    assert!(curated(&place, "tidepool").contains("always name the harbour"));
+    assert!(!curated(&place, "harbour").contains("always name the harbour"));
+    let said = place.stdout(&["projects"]);
+    assert!(
+        said.contains("(moved here from /nowhere/ada/harbour)"),
+        "{said}"
+    );
+    let output = place.run(&["sessions", "move", &session, "nothing"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("there are: tidepool"), "{said}");
+}

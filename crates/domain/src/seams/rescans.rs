@@ -24,6 +24,15 @@ pub trait RescanStore: Send + Sync {
         now: Timestamp,
     ) -> Result<usize, StoreError>;
 
+    /// Raises the rescan of one session, whichever rules redacted it: something else that is stored of it has changed.
+    /// False when there is no such session.
+    async fn raise_rescan(
+        &self,
+        session: &SessionId,
+        rules: RulesRevision,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
     /// Events after `after` and up to `upto`, in order, with what the session's thread keeps beside them: at most
     /// `limit`, and at most `bytes` of both but always one.
     async fn log_entries(

@@ -20,7 +20,8 @@ use tracing::field::Empty;
 
 use super::IngestContext;
 use super::split::split_batches;
-use crate::projects::settle::output_evidence;
+use crate::projects::moved_sessions::MovedSession;
+use crate::projects::output_evidence::{OutputReader, with_event};
 use crate::stage::within;
 use crate::transcripts::chat;
 use crate::uses::{EventMention, note_mentions};
@@ -120,10 +121,13 @@ async fn append(intake: &IngestContext, batch: AppendBatch) -> Result<AppendOutc
         last: known.map_or(EventSeq(0), |known| known.events),
     };
     let PreparedBatch {
-        events,
+        mut events,
         mut remotes,
         mentioned,
     } = prepare_batch(&intake.redactor, batch, now);
+    if let Some(moved) = MovedSession::load(&**store, &meta.id).await? {
+        moved.relocate(&mut events);
+    }
     note_mentions(&**store, &meta, &intake.switches, mentioned, now).await?;
     for events in split_batches(events) {
         let ids: HashSet<EventId> = events.iter().map(|event| event.id).collect();
@@ -164,23 +168,21 @@ fn prepare_batch(redactor: &Redactor, batch: AppendBatch, now: Timestamp) -> Pre
     let AppendBatch { place, events, .. } = batch;
     let mut seen: HashMap<EventId, u64> = HashMap::new();
     let (mut remotes, mut mentioned) = (Vec::new(), Vec::new());
+    let mut outputs = OutputReader::default();
     let events = events
         .into_iter()
         .map(|reported| {
             let (id, at) = (reported.id.clone(), reported.at);
             let mut raw = raw_event(reported, place.clone(), now);
             let named: Vec<EventMention> = EventMention::take_from(&mut raw).collect();
-            let shown = output_evidence(redactor, &raw);
+            let shown = outputs.read_raw_here(redactor, &raw);
             let (mut event, _) = prepare_event(redactor, raw);
             event.id = match id {
                 Some(id) => EventId::of(&[b"id", id.as_bytes()]),
                 None => derived_id(&event, at, &mut seen),
             };
             mentioned.extend(named.into_iter().map(|one| one.with_event(event.id)));
-            remotes.extend(shown.map(|shown| RemoteEvidence {
-                event: Some(event.id),
-                ..shown
-            }));
+            remotes.extend(shown.map(|shown| with_event(shown, event.id)));
             event
         })
         .collect();

@@ -17,7 +17,7 @@ use super::session_account::SessionAccount;
 use super::{LEFT_OFF_ENTRIES, MemoryEntry, MemoryInput, MemorySection};
 
 /// Heading of the first section.
-pub(super) const LEFT_OFF: &str = "Where we left off";
+pub const LEFT_OFF: &str = "Where we left off";
 /// Most characters of quoted last words.
 const LAST_WORDS: usize = 200;
 /// Most characters of what the work is called.

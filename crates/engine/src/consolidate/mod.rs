@@ -14,6 +14,8 @@ mod done;
 mod entries;
 mod left_off;
 mod merge;
+mod name_mentions;
+mod names;
 mod persons_words;
 mod phrase;
 mod rank;
@@ -32,10 +34,12 @@ use jiff::tz::TimeZone;
 use by_session::ObservationsBySession;
 
 pub use branches::DECIDED;
+pub use left_off::LEFT_OFF;
 pub use persons_words::PersonsWords;
 pub use session_account::SessionAccount;
 #[cfg(test)]
 pub(crate) use session_account::accounts;
+pub use supersede::ends;
 
 /// The input from which a scope's memory is built.
 #[derive(Debug, Clone)]
@@ -97,6 +101,8 @@ pub struct ScopeMemory {
     pub summary: MemoryPage,
     /// `branches.md`: the state of each branch.
     pub branches: MemoryPage,
+    /// `names.md`: people, projects, repositories and tools that recur.
+    pub names: MemoryPage,
     /// `daily/<date>.md`: a diary of outcomes, by date.
     pub daily: BTreeMap<String, MemoryPage>,
     /// `sessions/<date>-<slug>.md`: one account per session, by name.
@@ -137,6 +143,7 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
     let mut memory = ScopeMemory {
         summary: sections::summary_page(input, &curated, &accounts),
         branches: branches::branches_page(input, &accounts, &merged),
+        names: names::names_page(input, &accounts, &merged),
         daily: dated_pages::daily_pages(input, &accounts, &by_session),
         sessions: dated_pages::session_pages(input, &accounts, &by_session),
         notes: dated_pages::note_pages(input, &merged),
@@ -161,7 +168,12 @@ impl ScopeMemory {
 
     fn pages_mut(&mut self) -> impl Iterator<Item = &mut MemoryPage> {
         let dated = [&mut self.daily, &mut self.sessions, &mut self.notes];
-        let single = [&mut self.curated, &mut self.summary, &mut self.branches];
+        let single = [
+            &mut self.curated,
+            &mut self.summary,
+            &mut self.branches,
+            &mut self.names,
+        ];
         let dated = dated.into_iter().flat_map(BTreeMap::values_mut);
         single.into_iter().chain(dated)
     }

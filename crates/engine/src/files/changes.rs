@@ -32,6 +32,12 @@ impl FileChanges {
         self.0.insert(path, None);
     }
 
+    /// The requested text of `path`, if it is to be written as one.
+    pub(super) fn text_of(&self, path: &FilePath) -> Option<String> {
+        let bytes = self.0.get(path)?.as_ref()?;
+        String::from_utf8(bytes.clone()).ok()
+    }
+
     /// Drops the requested change of `path`. Returns whether there was one.
     pub(super) fn discard(&mut self, path: &FilePath) -> bool {
         self.0.remove(path).is_some()

@@ -18,6 +18,8 @@ pub const CURATED: &str = "MEMORY.md";
 pub const SUMMARY: &str = "memory_summary.md";
 /// `branches.md`: the state of each branch.
 pub const BRANCHES: &str = "branches.md";
+/// `names.md`: people, projects, repositories and tools that recur.
+pub const NAMES: &str = "names.md";
 /// Folders of the kinds of scopes, below the folder of their tenant.
 pub(super) const KINDS: [&str; 5] = ["users", "agents", "teams", "rooms", "projects"];
 /// Parent folder of all tenants but the local one.
@@ -80,6 +82,9 @@ pub fn pages(memory: &ScopeMemory) -> BTreeMap<FilePath, &MemoryPage> {
     if !memory.branches.sections.is_empty() {
         pages.insert(FilePath::engine_file(BRANCHES), &memory.branches);
     }
+    if !memory.names.sections.is_empty() {
+        pages.insert(FilePath::engine_file(NAMES), &memory.names);
+    }
     for (folder, named) in [
         ("daily", &memory.daily),
         ("sessions", &memory.sessions),
@@ -97,7 +102,7 @@ pub fn pages(memory: &ScopeMemory) -> BTreeMap<FilePath, &MemoryPage> {
 #[must_use]
 pub fn is_engine_page(file: &str) -> bool {
     let below = |folder: &str| file.starts_with(folder) && file.ends_with(".md");
-    [CURATED, SUMMARY, BRANCHES].contains(&file)
+    [CURATED, SUMMARY, BRANCHES, NAMES].contains(&file)
         || ["daily/", "sessions/", "notes/"].into_iter().any(below)
 }
 

@@ -9,6 +9,7 @@ mod atomic;
 pub mod audit;
 pub mod changes;
 mod commit;
+pub mod curation;
 pub mod diary;
 pub mod diff;
 pub mod entities;

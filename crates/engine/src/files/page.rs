@@ -19,6 +19,8 @@ pub enum Orphans {
     Remove,
     /// They stay as the person's text, without their marker: this database has no record of them.
     Disown,
+    /// They stay as they are: the file is curated in passes.
+    Keep,
 }
 
 /// A person's choices for one page.
@@ -283,6 +285,7 @@ impl<'a> PageMerge<'a> {
                 self.push(true, render(entry));
             }
             (Some(_), _) | (None, Orphans::Remove) => {}
+            (None, Orphans::Keep) => self.push(true, owned(&lines)),
             (None, Orphans::Disown) => {
                 let own = |line: &&str| {
                     format!(

@@ -14,7 +14,7 @@ use tracing::{Span, info_span};
 
 use super::changes::FileChanges;
 use super::error::FilesError;
-use super::layout::{is_engine_page, pages};
+use super::layout::{CURATED, is_engine_page, pages};
 use super::lock::WriterLock;
 use super::page::{Orphans, PageChoices, is_untouched, merge_page, render_page};
 use super::path::FilePath;
@@ -54,7 +54,7 @@ pub struct PersonsCommit<'a> {
 pub fn write_persons_change(
     lock: &WriterLock<'_>,
     memory: &ScopeMemory,
-    orphans: Orphans,
+    orphans: PageOrphans,
     stamp: &CommitStamp,
     change: &PersonsCommit<'_>,
 ) -> Result<WritePagesReport, FilesError> {
@@ -76,6 +76,49 @@ pub fn write_pages(
     lock: &WriterLock<'_>,
     memory: &ScopeMemory,
     orphans: Orphans,
+    stamp: &CommitStamp,
+    message: &str,
+    holds_lease: &dyn Fn() -> bool,
+) -> Result<WritePagesReport, FilesError> {
+    let orphans = PageOrphans::all(orphans);
+    write_pages_with(lock, memory, orphans, stamp, message, holds_lease)
+}
+
+/// What happens to the engine's entries that a page no longer has.
+#[derive(Debug, Clone, Copy)]
+pub struct PageOrphans {
+    /// Those of `MEMORY.md`.
+    pub curated: Orphans,
+    /// Those of every other page.
+    pub others: Orphans,
+}
+
+impl PageOrphans {
+    /// The same for every page.
+    #[must_use]
+    pub fn all(orphans: Orphans) -> Self {
+        Self {
+            curated: orphans,
+            others: orphans,
+        }
+    }
+
+    fn of(self, path: &FilePath) -> Orphans {
+        match path.as_str() == CURATED {
+            true => self.curated,
+            false => self.others,
+        }
+    }
+}
+
+/// [`write_pages`], with a rule of its own for `MEMORY.md`.
+///
+/// # Errors
+/// Those of [`write_pages`].
+pub fn write_pages_with(
+    lock: &WriterLock<'_>,
+    memory: &ScopeMemory,
+    orphans: PageOrphans,
     stamp: &CommitStamp,
     message: &str,
     holds_lease: &dyn Fn() -> bool,
@@ -116,7 +159,7 @@ fn record_outcome(span: &Span, posted: &WritePagesReport) {
 fn write_in_one_commit(
     lock: &WriterLock<'_>,
     memory: &ScopeMemory,
-    (orphans, change): (Orphans, &PersonsCommit<'_>),
+    (orphans, change): (PageOrphans, &PersonsCommit<'_>),
     (author, stamp): (CommitAuthor, &CommitStamp),
     holds_lease: &dyn Fn() -> bool,
 ) -> Result<WritePagesReport, FilesError> {
@@ -133,7 +176,7 @@ fn write_in_one_commit(
                 path,
                 change,
             };
-            if let Some(new) = page_file.new_text(page, chosen, orphans)? {
+            if let Some(new) = page_file.new_text(page, chosen, orphans.of(path))? {
                 changes.write(path.clone(), new);
             }
         }
@@ -143,7 +186,7 @@ fn write_in_one_commit(
             withheld: &withheld,
             change,
         };
-        retiring.remove(&mut changes, orphans)?;
+        retiring.remove(&mut changes, orphans.others)?;
         changes.retain(|path| snapshot.skipped_at(path).is_none());
         unwritten = discard_impossible(snapshot, &mut changes)?;
         Ok(changes)

@@ -13,6 +13,7 @@ use super::read_files::{READER_VERSION, ReadingFile};
 use super::{FileReport, FileStatus, ImportReport, failing, retraction};
 use crate::append::IngestContext;
 use crate::append::split::split_batches;
+use crate::projects::moved_sessions::MovedSession;
 use crate::stop::Stop;
 use crate::transcripts::SessionHint;
 use crate::uses::{EventMention, note_mentions};
@@ -248,10 +249,13 @@ impl<'a> EventAppender<'a> {
         file: &mut FileInProgress,
         hint: &SessionHint,
         id: &SessionId,
-        (events, remotes): (Vec<NewEvent>, Vec<RemoteEvidence>),
+        (mut events, remotes): (Vec<NewEvent>, Vec<RemoteEvidence>),
         source: Option<TranscriptSource>,
     ) -> Result<(), StoreError> {
         let import = self.import_number().await?;
+        if let Some(moved) = MovedSession::load(&*self.intake.store, id).await? {
+            moved.relocate(&mut events);
+        }
         let append = Append {
             session: session_meta(hint, id),
             events,

@@ -170,7 +170,9 @@ impl<'a> FileParser<'a> {
         if let Some(ids) = &mut self.all_ids {
             ids.insert(event.id);
         }
-        self.remotes.add_event(self.context.redactor, &event);
+        let common_dir = |folder: &Path| self.context.common_dirs.of(folder);
+        self.remotes
+            .add_event(self.context.redactor, &event, &common_dir);
         self.mentioned.extend(EventMention::take_from(&mut event));
         if !event.retracts.is_empty() {
             let retracts = std::mem::take(&mut event.retracts);

@@ -11,7 +11,8 @@ use daybook_domain::limits::APPEND_EVENTS;
 use daybook_domain::{EventId, NewEvent, RemoteEvidence, RemoteSource};
 
 use crate::places::folding::{GitCommonDir, fold_root};
-use crate::projects::settle::{output_evidence, redact_evidence};
+use crate::projects::output_evidence::OutputReader;
+use crate::projects::settle::redact_evidence;
 use crate::transcripts::SessionHint;
 use daybook_text::RawEvent;
 use daybook_text::redact::Redactor;
@@ -26,6 +27,8 @@ pub(super) struct Remotes {
     session: Option<(String, Option<String>)>,
     /// The last event with a place, and that place's folder.
     last: Option<(EventId, String)>,
+    /// Joins the outputs of the session to their commands.
+    outputs: OutputReader,
 }
 
 impl Remotes {
@@ -37,12 +40,19 @@ impl Remotes {
         if self.host_id.as_ref() != Some(&hint.host_id) {
             self.host_id = Some(hint.host_id.clone());
             self.last = None;
+            self.outputs = OutputReader::default();
         }
     }
 
     /// Adds the evidence of an event, as it was read.
-    pub(super) fn add_event(&mut self, redactor: &Redactor, event: &RawEvent) {
-        self.push(output_evidence(redactor, event));
+    pub(super) fn add_event(
+        &mut self,
+        redactor: &Redactor,
+        event: &RawEvent,
+        git: GitCommonDir<'_>,
+    ) {
+        let shown = self.outputs.read_raw(redactor, event, git);
+        self.push(shown);
         let Some(place) = &event.place else { return };
         self.last = Some((event.id, place.root.clone()));
         let Some((root, remote)) = &mut self.session else {

@@ -10,6 +10,7 @@ use daybook_domain::{
 use tracing::field::Empty;
 use tracing::{Span, info_span, warn};
 
+use super::curation::curate_memory;
 use super::entities::{staged_for, write_staged};
 use super::scope_memory::{load_memory, settle_memory};
 use super::settle::is_abandoned;
@@ -25,7 +26,7 @@ use crate::files::reworded::record_reworded;
 use crate::files::stamp::CommitStamp;
 use crate::files::unwritten_pages::UnwrittenPage;
 use crate::files::write::WriteOutcome;
-use crate::files::write_pages::write_pages;
+use crate::files::write_pages::{PageOrphans, write_pages_with};
 use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, WriterLock};
 use crate::stage::within;
 
@@ -158,10 +159,11 @@ async fn write_memory(
     if !staged.is_empty() && !write_staged(worker, &staged, &lock, &stamp, &holds_lease).await? {
         return Ok(ConsolidateOutcome::LeaseLost);
     }
-    let memory = settle_memory(worker, scope, &lock, &stamp, Some(memory)).await?;
+    let mut memory = settle_memory(worker, scope, &lock, &stamp, Some(memory)).await?;
     let orphans = orphans(worker, scope).await?;
     let message = commit_message(&memory);
-    let posted = write_pages(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
+    let orphans = curated_orphans(worker, &lock, &mut memory, orphans)?;
+    let posted = write_pages_with(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
     record_reworded(&lock, &memory)?;
     index_files(worker, scope, lock, &stamp).await?;
     for unwritten in &posted.unwritten {
@@ -228,6 +230,20 @@ pub(super) async fn orphans(worker: &WorkerContext, scope: &Scope) -> Result<Orp
     Ok(match job.is_none_or(|job| job.done == 0) {
         true => Orphans::Disown,
         false => Orphans::Remove,
+    })
+}
+
+/// Leaves in `memory` what a curation leaves of it, and returns what happens to the entries that it does not have.
+pub(super) fn curated_orphans(
+    worker: &WorkerContext,
+    lock: &WriterLock<'_>,
+    memory: &mut ScopeMemory,
+    orphans: Orphans,
+) -> Result<PageOrphans, WorkError> {
+    let curated = curate_memory(worker, lock, memory)?;
+    Ok(PageOrphans {
+        curated: curated.unwrap_or(orphans),
+        others: orphans,
     })
 }
 

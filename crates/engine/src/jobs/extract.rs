@@ -22,7 +22,7 @@ use super::quarantine::with_decisions;
 use crate::extract::window::window_len;
 use crate::extract::{DropCounts, ExtractorOutput, Window};
 use crate::guard::{ItemFailure, run_isolated};
-use crate::projects::assign::ProjectAssignment;
+use crate::projects::assign::{AssignmentBasis, ProjectAssignment};
 use crate::projects::settle::{apply, settle_new_roots};
 use crate::stage::within;
 
@@ -224,6 +224,7 @@ async fn refile_moved(
             let to = ProjectAssignment {
                 project,
                 derived: record.derived,
+                basis: AssignmentBasis::Evidence,
             };
             apply(
                 &*worker.store,

@@ -6,6 +6,7 @@
 //! Not here: when a job is due (`domain`), how results are stored (`store`).
 
 mod consolidate;
+mod curation;
 mod entities;
 mod extract;
 pub(crate) mod filing;
@@ -17,6 +18,7 @@ pub mod memories;
 mod obstacles;
 mod person_sessions;
 pub mod persons_word;
+pub mod project_repairs;
 pub mod projects;
 pub mod quarantine;
 mod rebuild;
@@ -69,6 +71,7 @@ use tracing::warn;
 use crate::extract::Extractor;
 use crate::extract::window::WindowLimits;
 use crate::files::FilesError;
+use crate::files::curation::CurationLimits;
 use crate::files::shared::SharedError;
 use crate::files::stamp::{CommitStamp, Person};
 use daybook_text::redact::Redactor;
@@ -127,6 +130,8 @@ pub struct WorkLimits {
     pub drain: Duration,
     /// Longest wait for another writer of the same memory folder.
     pub folder_wait: Duration,
+    /// How `MEMORY.md` is curated in passes; `None`: every consolidation makes it anew.
+    pub curation: Option<CurationLimits>,
 }
 
 impl Default for WorkLimits {
@@ -140,6 +145,7 @@ impl Default for WorkLimits {
             retry: RetryPolicy::default(),
             drain: Duration::from_secs(10),
             folder_wait: Duration::from_secs(10),
+            curation: None,
         }
     }
 }

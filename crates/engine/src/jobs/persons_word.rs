@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use daybook_domain::seams::ObservationStore;
 use daybook_domain::{Observation, ObservationId, Scope, StoreError};
 
-use super::consolidate::{commit_message, index_files, orphans};
+use super::consolidate::{commit_message, curated_orphans, index_files, orphans};
 use super::memories::{Memory, ShownLine};
 use super::scope_memory::{load_memory, memory_input, settle_memory};
 use super::withdrawals::{reinstate_where, withdraw};
@@ -31,7 +31,7 @@ use crate::files::reworded::record_reworded;
 use crate::files::stamp::{CommitAuthor, CommitStamp, Person};
 use crate::files::take_back::{MemoryTrailer, restore_changes, undo_changes};
 use crate::files::write::WriteOutcome;
-use crate::files::write_pages::{PersonsCommit, write_pages, write_persons_change};
+use crate::files::write_pages::{PersonsCommit, write_pages_with, write_persons_change};
 use crate::files::{FilesConfig, Folder, LockOutcome, WriterLock};
 
 /// Most characters of a memory's words in the subject of a commit.
@@ -119,10 +119,11 @@ impl<'a> OpenMemory<'a> {
         lock: &'a WriterLock<'a>,
         stamp: &'a CommitStamp,
     ) -> Result<Self, WorkError> {
-        let memory = settle_memory(worker, scope, lock, stamp, None).await?;
+        let mut memory = settle_memory(worker, scope, lock, stamp, None).await?;
         let orphans = orphans(worker, scope).await?;
         let message = commit_message(&memory);
-        let _ = write_pages(lock, &memory, orphans, stamp, &message, &|| true)?;
+        let pages = curated_orphans(worker, lock, &mut memory, orphans)?;
+        let _ = write_pages_with(lock, &memory, pages, stamp, &message, &|| true)?;
         Ok(Self {
             worker,
             scope,
@@ -170,7 +171,7 @@ impl<'a> OpenMemory<'a> {
                 .filter(|line| line.file == *path)
                 .fold(text, |text, line| without_line(&text, &line.text))
         };
-        let outcome = self.commit(&memory, &message, &before, &unchanged)?;
+        let outcome = self.commit(memory, &message, &before, &unchanged)?;
         withdraw(self.worker, self.scope, self.lock, &shown).await?;
         Ok(outcome)
     }
@@ -192,7 +193,7 @@ impl<'a> OpenMemory<'a> {
             true => with_line(&text, &place, &edited),
             false => text,
         };
-        self.commit(&memory, &message, &before, &unchanged)
+        self.commit(memory, &message, &before, &unchanged)
     }
 
     async fn set_pin(&self, memory: &Memory, pinned: bool) -> Result<ChangeOutcome, WorkError> {
@@ -210,14 +211,14 @@ impl<'a> OpenMemory<'a> {
         };
         // A pin is set on an entry that the merge may just have added, and taken off one that the merge may drop.
         match pinned {
-            true => self.commit(&after, &message, &unchanged, &set),
-            false => self.commit(&after, &message, &set, &unchanged),
+            true => self.commit(after, &message, &unchanged, &set),
+            false => self.commit(after, &message, &set, &unchanged),
         }
     }
 
     fn commit(
         &self,
-        memory: &ScopeMemory,
+        memory: ScopeMemory,
         message: &str,
         before: &dyn Fn(&FilePath, String) -> String,
         after: &dyn Fn(&FilePath, String) -> String,
@@ -227,9 +228,11 @@ impl<'a> OpenMemory<'a> {
             before,
             after,
         };
-        allow_changed(self.lock, &self.memory, memory)?;
-        let posted = write_persons_change(self.lock, memory, self.orphans, self.stamp, &change)?;
-        record_reworded(self.lock, memory)?;
+        let mut memory = memory;
+        let orphans = curated_orphans(self.worker, self.lock, &mut memory, self.orphans)?;
+        allow_changed(self.lock, &self.memory, &memory)?;
+        let posted = write_persons_change(self.lock, &memory, orphans, self.stamp, &change)?;
+        record_reworded(self.lock, &memory)?;
         Ok(outcome_of(&posted.outcome))
     }
 }
@@ -308,7 +311,9 @@ async fn finish_going_back(
         MemoryTrailer::Remembered(_) => None,
     });
     withdraw(worker, scope, lock, &gone.collect()).await?;
-    let memory = settle_memory(worker, scope, lock, stamp, None).await?;
+    let mut memory = settle_memory(worker, scope, lock, stamp, None).await?;
+    let orphans = orphans(worker, scope).await?;
+    curated_orphans(worker, lock, &mut memory, orphans)?;
     accept_files(lock, &memory)?;
     record_reworded(lock, &memory)?;
     if made != ChangeOutcome::Unchanged {

@@ -16,7 +16,8 @@ use daybook_domain::{
 };
 
 use super::WorkerContext;
-use crate::projects::settle::shown_by_output;
+use crate::places::checkout::CommonDirs;
+use crate::projects::output_evidence::{OutputLine, OutputReader, with_event};
 use daybook_text::indexed_tokens;
 
 /// Most sessions that are indexed; a data folder holds fewer.
@@ -66,6 +67,7 @@ pub async fn rebuild_index(worker: &WorkerContext) -> Result<RebuildReport, Stor
 
 async fn index_session(worker: &WorkerContext, session: &Session) -> Result<u64, StoreError> {
     let (id, upto) = (&session.id, session.events);
+    let (mut outputs, common_dirs) = (OutputReader::default(), CommonDirs::default());
     let mut after = EventSeq(0);
     let mut indexed = 0;
     loop {
@@ -83,30 +85,44 @@ async fn index_session(worker: &WorkerContext, session: &Session) -> Result<u64,
         if !tokens.is_empty() {
             worker.store.index_events(id, &tokens).await?;
         }
-        store_remotes(worker, session, &events).await?;
+        let shown = read_remotes(&mut outputs, &common_dirs, &events);
+        store_remotes(worker, session, shown).await?;
     }
 }
 
-/// Stores the remotes of folders that events of a session show.
+/// The remotes of folders that events of a session show.
+fn read_remotes(
+    outputs: &mut OutputReader,
+    common_dirs: &CommonDirs,
+    events: &[Event],
+) -> Vec<(EventSeq, RemoteEvidence)> {
+    let shown = events.iter().filter_map(|event| {
+        let line = OutputLine {
+            origin: event.origin,
+            call: event.call.as_deref(),
+            place: event.place.as_ref(),
+            text: &event.text,
+        };
+        let shown = outputs.read(line, &|folder| common_dirs.of(folder))?;
+        Some((event.seq, shown))
+    });
+    shown.collect()
+}
+
+/// Stores evidence of a session's events.
 async fn store_remotes(
     worker: &WorkerContext,
     session: &Session,
-    events: &[Event],
+    shown: Vec<(EventSeq, RemoteEvidence)>,
 ) -> Result<(), StoreError> {
-    let shown = events.iter().filter_map(|event| {
-        let shown = shown_by_output(event.origin, event.place.as_ref(), &event.text)?;
-        Some((event.seq, shown))
-    });
-    let shown: Vec<(EventSeq, RemoteEvidence)> = shown.collect();
     if shown.is_empty() {
         return Ok(());
     }
     let ids = worker.store.event_ids(&session.id).await?;
     let ids: HashMap<EventSeq, EventId> = ids.into_iter().collect();
-    let remotes = shown.into_iter().filter_map(|(seq, shown)| {
-        let event = Some(*ids.get(&seq)?);
-        Some(RemoteEvidence { event, ..shown })
-    });
+    let remotes = shown
+        .into_iter()
+        .filter_map(|(seq, shown)| Some(with_event(shown, *ids.get(&seq)?)));
     let append = Append {
         session: SessionMeta {
             id: session.id.clone(),

@@ -1,5 +1,5 @@
 //! Redacts what was stored of a session before the present rules: its events in windows, then what is stored beside
-//! them.
+//! them. Moves a session to its own folders on the way, where a person moved it to another project.
 //!
 //! Events come first. An extraction that read them before loses its lease, so that what is stored beside the events
 //! cannot get a secret back once it was rescanned.
@@ -10,12 +10,14 @@ use std::collections::BTreeSet;
 
 use daybook_domain::quarantine::QuarantinedObservation;
 use daybook_domain::rescan::{
-    EvidenceRewrite, SessionRewrite, SessionTexts, StoredEvidence, TextField, TextRewrite,
+    EventRewrite, EvidenceRewrite, SessionRewrite, SessionTexts, StoredEvent, StoredEvidence,
+    TextField, TextRewrite,
 };
 use daybook_domain::{
     ClaimedJob, Digest, EventSeq, Failure, FailureClass, FinishOutcome, JobKey, ObservationId,
     ObservationKind, RetryWait, Scope, Session, SessionId, StoreError,
 };
+use daybook_text::indexed::indexed_tokens;
 use daybook_text::names::{redact_key, redact_name};
 use daybook_text::redact::Redactor;
 use daybook_text::rescan::{
@@ -28,6 +30,7 @@ use tracing::{Span, debug_span};
 use super::WorkerContext;
 use super::filing::{FolderProjects, observation_id, person_scope};
 use crate::guard::{ItemFailure, run_isolated};
+use crate::projects::moved_sessions::MovedSession;
 use crate::stage::within;
 
 /// Most events of one window.
@@ -139,9 +142,11 @@ async fn rescan_events(
     let read = store
         .log_entries(id, range.0, range.1, EVENTS, BYTES)
         .await?;
-    let rewrites = read
-        .iter()
-        .filter_map(|entry| rescan_event(&worker.redactor, entry));
+    let moved = MovedSession::load(&**store, id).await?;
+    let rewrites = read.iter().filter_map(|entry| {
+        let hidden = rescan_event(&worker.redactor, entry);
+        relocate_event(moved.as_ref(), entry, hidden)
+    });
     let rewrites: Vec<_> = rewrites.collect();
     // Where an undone import left a hole, nothing is read up to the end.
     let read_upto = read.last().map_or(range.1, |entry| entry.event.seq);
@@ -159,14 +164,16 @@ async fn rescan_session(
 ) -> Result<(FinishOutcome, usize), StoreError> {
     let (store, redactor) = (&worker.store, &worker.redactor);
     let stored = store.session_texts(id).await?;
+    let moved = MovedSession::load(&**store, id).await?;
+    let moved = moved.as_ref();
     let evidence = stored.evidence.iter();
     let evidence: Vec<EvidenceRewrite> = evidence
-        .filter_map(|before| rescan_evidence(redactor, before))
+        .filter_map(|before| rescan_evidence(redactor, moved, before))
         .collect();
     let texts: Vec<TextRewrite> = stored
         .texts
         .iter()
-        .filter_map(|(field, before)| rescan_field(redactor, *field, before))
+        .filter_map(|(field, before)| rescan_field(redactor, moved, *field, before))
         .collect();
     let rewritten = evidence.len() + texts.len();
     let concerns = match (rewritten, store.session(id).await?) {
@@ -203,7 +210,31 @@ async fn concerned_scopes(
     Ok(scopes.into_iter().collect())
 }
 
-fn rescan_evidence(redactor: &Redactor, before: &StoredEvidence) -> Option<EvidenceRewrite> {
+/// The event in its session's own folder, if the session was moved; else the rewrite that there is anyway.
+fn relocate_event(
+    moved: Option<&MovedSession>,
+    before: &StoredEvent,
+    hidden: Option<EventRewrite>,
+) -> Option<EventRewrite> {
+    let after = hidden.as_ref().map_or(before, |rewrite| &rewrite.after);
+    let own = moved.zip(after.event.place.clone());
+    let Some(own) = own.map(|(moved, place)| moved.place(place)) else {
+        return hidden;
+    };
+    let mut after = after.clone();
+    after.event.place = Some(own);
+    (after != *before).then(|| EventRewrite {
+        tokens: indexed_tokens(after.event.origin, &after.event.text),
+        before: before.clone(),
+        after,
+    })
+}
+
+fn rescan_evidence(
+    redactor: &Redactor,
+    moved: Option<&MovedSession>,
+    before: &StoredEvidence,
+) -> Option<EvidenceRewrite> {
     let text = |text: &str| redactor.redact(text).text.into_owned();
     let name = |name: &String| redact_name(redactor, name).into_owned();
     let mut after = StoredEvidence {
@@ -214,7 +245,8 @@ fn rescan_evidence(redactor: &Redactor, before: &StoredEvidence) -> Option<Evide
         root: before
             .root
             .as_ref()
-            .map(|root| redact_key(redactor, root).into_owned()),
+            .map(|root| redact_key(redactor, root).into_owned())
+            .map(|root| moved.map_or_else(|| root.clone(), |moved| moved.root(&root))),
         ..before.clone()
     };
     if after == *before {
@@ -248,8 +280,46 @@ fn tokens_of(kind: ObservationKind, text: &str, beside: [&Option<String>; 2]) ->
     outlined_text(&words.join(" "))
 }
 
-fn rescan_field(redactor: &Redactor, field: TextField, before: &str) -> Option<TextRewrite> {
-    let after = match field {
+fn rescan_field(
+    redactor: &Redactor,
+    moved: Option<&MovedSession>,
+    field: TextField,
+    before: &str,
+) -> Option<TextRewrite> {
+    let hidden = redact_field(redactor, field, before);
+    let kept = hidden.as_deref().unwrap_or(before);
+    let own = moved.and_then(|moved| relocate_field(moved, field, kept));
+    own.or(hidden).map(|after| TextRewrite {
+        field,
+        before: before.to_owned(),
+        after,
+    })
+}
+
+/// A text that names the session's folder, with the session's own folder; `None` for any other.
+fn relocate_field(moved: &MovedSession, field: TextField, text: &str) -> Option<String> {
+    match field {
+        TextField::RetractionRoot => Some(moved.root(text)),
+        TextField::Digest => {
+            let mut digest: Digest = serde_json::from_str(text).ok()?;
+            digest.root = digest.root.map(|root| moved.root(&root));
+            serde_json::to_string(&digest).ok()
+        }
+        TextField::Quarantined => {
+            let mut waiting: Vec<QuarantinedObservation> = serde_json::from_str(text).ok()?;
+            let pieces = waiting.iter_mut().map(|one| &mut one.observation.evidence);
+            for piece in pieces.flatten() {
+                piece.root = piece.root.take().map(|root| moved.root(&root));
+            }
+            serde_json::to_string(&waiting).ok()
+        }
+        _ => None,
+    }
+    .filter(|after| after != text)
+}
+
+fn redact_field(redactor: &Redactor, field: TextField, before: &str) -> Option<String> {
+    match field {
         TextField::ForkedFrom | TextField::SourceClaimedId | TextField::ImportedClaimedId => {
             rescan_id(redactor, before)
         }
@@ -257,7 +327,8 @@ fn rescan_field(redactor: &Redactor, field: TextField, before: &str) -> Option<T
         | TextField::FirstSource
         | TextField::SourcePath
         | TextField::ImportedPath
-        | TextField::RemoteRoot => rescan_key(redactor, before),
+        | TextField::RemoteRoot
+        | TextField::RetractionRoot => rescan_key(redactor, before),
         TextField::Surface | TextField::RemoteName => rescan_name(redactor, before),
         TextField::ThreadCustom | TextField::Digest | TextField::StagedWrites => {
             rescan_json(redactor, before)
@@ -275,12 +346,7 @@ fn rescan_field(redactor: &Redactor, field: TextField, before: &str) -> Option<T
         | TextField::JobFailure
         | TextField::GapFailure => rescan_text(redactor, before),
         TextField::Quarantined => rescan_quarantined(redactor, before),
-    };
-    after.map(|after| TextRewrite {
-        field,
-        before: before.to_owned(),
-        after,
-    })
+    }
 }
 
 /// Quarantined observations keep what a person decided about them.

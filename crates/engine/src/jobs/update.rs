@@ -8,6 +8,7 @@ use daybook_domain::{
 use strum::VariantArray;
 
 use super::consolidate::{ConsolidateOutcome, consolidate};
+use super::curation::requeue_curation;
 use super::extract::{ExtractOutcome, extract};
 use super::job_pool::JobPool;
 use super::obstacles::requeue_unobstructed;
@@ -166,6 +167,7 @@ pub async fn work(
 ) -> Result<UpdateReport, WorkError> {
     let mut report = UpdateReport::default();
     requeue_unobstructed(worker).await?;
+    requeue_curation(worker).await?;
     if worker.limits.rescans {
         let (rules, now) = (worker.redactor.revision(), worker.clock.now());
         worker.store.raise_rescans(rules, now).await?;
@@ -176,6 +178,10 @@ pub async fn work(
     while !stop.is_requested() {
         // Before an extractor reads what the rules hide by now.
         let rescans = rescan_due(worker, stop, &mut report).await?;
+        if rescans > 0 {
+            // A session that was moved has folders of its own by now.
+            settle_projects(worker).await?;
+        }
         redo_fallback_results(worker).await?;
         let sessions = extract_due(worker, stop, progress, &mut report).await?;
         let scopes = consolidate_due(worker, stop, progress, &mut report).await?;

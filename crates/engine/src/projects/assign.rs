@@ -2,8 +2,8 @@
 //!
 //! A project's identity is its normalised remote, else the repository's common folder, else the
 //! folder itself (DESIGN.md, "Scopes, projects and tenants"). A checkout that is gone from this machine
-//! is identified by the remote that its sessions show; where they show none, a folder with the name of
-//! exactly one known repository is assigned to it, and marked as guessed.
+//! is identified by the remote that its sessions show. Where they show none, the project is a guess: by the name of
+//! exactly one known repository, or as a worktree by its path and branches (`worktrees`).
 //!
 //! The result is a pure function of the facts about all folders, in whatever order they came: identities
 //! and keys are decided anew each time. A person's decisions stay.
@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{EventId, Project, Timestamp};
 
-use crate::places::folding::normalised_remote;
+use super::moved_sessions::decision_of_root;
+use super::worktrees::{KnownCheckout, worktree_of};
 
 /// The facts about a folder that work was done in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct RootFacts {
     pub derived: bool,
     /// When the earliest session began there; zero when unknown.
     pub first_at: Timestamp,
+    /// Branches that events happened on.
+    pub branches: BTreeSet<String>,
 }
 
 impl Default for RootFacts {
@@ -42,8 +45,22 @@ impl Default for RootFacts {
             project: None,
             derived: true,
             first_at: Timestamp::ZERO,
+            branches: BTreeSet::new(),
         }
     }
+}
+
+/// Why a folder belongs to its project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AssignmentBasis {
+    /// Its repository, a session's evidence, or a person's decision.
+    Evidence,
+    /// A guess: it has the name of exactly one known repository.
+    SameName,
+    /// A guess: by its path and branches it was a worktree of that repository.
+    Worktree,
+    /// Nothing is known but the folder: it is a project of its own.
+    FolderAlone,
 }
 
 /// A folder's project, and whether it may change with the evidence.
@@ -53,36 +70,8 @@ pub struct ProjectAssignment {
     pub project: Project,
     /// Whether it follows from evidence that may change, or is a guess.
     pub derived: bool,
-}
-
-/// The remote that a command's output shows: of a push, a fetch, or a list of remotes.
-#[must_use]
-pub fn shown_remote(output: &str) -> Option<String> {
-    output.lines().take(200).find_map(|line| {
-        let line = line.trim();
-        let url = line
-            .strip_prefix("To ")
-            .or_else(|| line.strip_prefix("From "))
-            .or_else(|| listed_remote(line))?;
-        normalised_remote(url).filter(|remote| is_address(remote))
-    })
-}
-
-/// Prose begins with "To" and "From", too: an address has a dotted host, and no blanks.
-fn is_address(remote: &str) -> bool {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '/' | '~');
-    let dotted = remote
-        .split('/')
-        .next()
-        .is_some_and(|host| host.contains('.'));
-    dotted && remote.chars().all(plain)
-}
-
-fn listed_remote(line: &str) -> Option<&str> {
-    let rest = line.strip_prefix("origin")?.trim_start();
-    rest.strip_suffix("(push)")
-        .or_else(|| rest.strip_suffix("(fetch)"))
-        .map(str::trim)
+    /// What it rests on.
+    pub basis: AssignmentBasis,
 }
 
 /// Assigns each folder to a project. The result does not depend on which folders were settled before, and
@@ -103,12 +92,29 @@ pub fn assign(
         .chain(known.given.iter().copied())
         .filter(|identity| !is_folder(identity))
         .collect();
-    let identities: BTreeMap<&String, ProjectIdentity> = roots
+    let by_name: BTreeMap<&String, ProjectIdentity> = roots
         .keys()
-        .map(|root| {
-            let guess = || known.guessed_identity(root, &repositories);
-            (root, sure.get(root).cloned().unwrap_or_else(guess))
-        })
+        .filter(|root| !sure.contains_key(root))
+        .map(|root| (root, known.guessed_identity(root, &repositories)))
+        .collect();
+    let checkouts = known_checkouts(roots, sure.iter().chain(&by_name));
+    let worktree = |root: &String, guess: &ProjectIdentity| {
+        if guess.basis != AssignmentBasis::FolderAlone || known.given.contains(root.as_str()) {
+            return guess.clone();
+        }
+        let repository = worktree_of(root, &roots[root].branches, &checkouts);
+        repository.map_or_else(
+            || guess.clone(),
+            |name| ProjectIdentity::new(name, true, AssignmentBasis::Worktree),
+        )
+    };
+    let identities: BTreeMap<&String, ProjectIdentity> = by_name
+        .iter()
+        .map(|(root, guess)| (*root, worktree(root, guess)))
+        .chain(
+            sure.iter()
+                .map(|(root, identity)| (*root, identity.clone())),
+        )
         .collect();
     let keys = known.keys(roots, &identities);
     let is_sure = |name: &str| sure.values().any(|identity| identity.name == name);
@@ -118,10 +124,56 @@ pub fn assign(
             identity: identity.name.clone(),
             guessed: !is_sure(&identity.name),
         };
-        let derived = identity.derived;
-        ((*root).clone(), ProjectAssignment { project, derived })
+        let (derived, basis) = (identity.derived, identity.basis);
+        let assignment = ProjectAssignment {
+            project,
+            derived,
+            basis,
+        };
+        ((*root).clone(), assignment)
     });
-    assigned.collect()
+    follow_renamed(roots, assigned.collect())
+}
+
+/// Sessions that a person moved to a project go along where that project gets another key.
+fn follow_renamed(
+    roots: &BTreeMap<String, RootFacts>,
+    mut assigned: BTreeMap<String, ProjectAssignment>,
+) -> BTreeMap<String, ProjectAssignment> {
+    let moved = |root: &String| decision_of_root(root).is_some();
+    let mut keys: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (root, to) in assigned.iter().filter(|(root, _)| !moved(root)) {
+        if let Some(before) = &roots[root].project {
+            let after = keys.entry(before.clone()).or_default();
+            after.insert(to.project.key.clone());
+        }
+    }
+    for (_, to) in assigned.iter_mut().filter(|(root, _)| moved(root)) {
+        if let Some(after) = keys.get(&to.project.key)
+            && !after.contains(&to.project.key)
+            && let Some(key) = after.first()
+        {
+            to.project.key.clone_from(key);
+        }
+    }
+    assigned
+}
+
+/// The checkouts whose repository is known, or has exactly their name.
+fn known_checkouts<'f>(
+    roots: &'f BTreeMap<String, RootFacts>,
+    identities: impl Iterator<Item = (&'f &'f String, &'f ProjectIdentity)>,
+) -> BTreeMap<&'f str, KnownCheckout<'f>> {
+    identities
+        .filter(|(_, identity)| identity.basis != AssignmentBasis::FolderAlone)
+        .map(|(root, identity)| {
+            let checkout = KnownCheckout {
+                identity: &identity.name,
+                branches: &roots[*root].branches,
+            };
+            (root.as_str(), checkout)
+        })
+        .collect()
 }
 
 /// Projects that no folder has any more, and whose key no person chose.
@@ -147,21 +199,24 @@ pub fn stale<'k>(
 struct ProjectIdentity {
     name: String,
     derived: bool,
+    basis: AssignmentBasis,
 }
 
 impl ProjectIdentity {
-    fn derived(name: &str) -> Self {
+    fn new(name: &str, derived: bool, basis: AssignmentBasis) -> Self {
         Self {
             name: name.to_owned(),
-            derived: true,
+            derived,
+            basis,
         }
     }
 
+    fn derived(name: &str) -> Self {
+        Self::new(name, true, AssignmentBasis::Evidence)
+    }
+
     fn settled(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            derived: false,
-        }
+        Self::new(name, false, AssignmentBasis::Evidence)
     }
 }
 
@@ -186,6 +241,12 @@ impl<'k> KnownProjects<'k> {
 
     /// A folder's identity, unless it can only be guessed.
     fn sure_identity(&self, root: &str, facts: &RootFacts) -> Option<ProjectIdentity> {
+        // A person's decision about a session outweighs all that is known of its folder.
+        if let Some(decision) =
+            decision_of_root(root).filter(|it| self.by_identity.contains_key(it))
+        {
+            return Some(ProjectIdentity::settled(decision));
+        }
         let candidates = || {
             [&facts.seen_remote, &facts.shown_remote, &facts.common_dir]
                 .into_iter()
@@ -249,8 +310,8 @@ impl<'k> KnownProjects<'k> {
         let same_name = |remote: &&&str| last_part(remote) == last_part(root);
         let mut candidates = repositories.iter().filter(same_name);
         match (candidates.next(), candidates.next()) {
-            (Some(only), None) => ProjectIdentity::derived(only),
-            _ => ProjectIdentity::derived(root),
+            (Some(only), None) => ProjectIdentity::new(only, true, AssignmentBasis::SameName),
+            _ => ProjectIdentity::new(root, true, AssignmentBasis::FolderAlone),
         }
     }
 

@@ -184,18 +184,3 @@ fn a_project_that_a_person_named_keeps_its_folders_and_its_name() {
     assert_ne!(assigned["/a/work"].project.key, "work");
     assert_eq!(stale(&BTreeMap::new(), &[given]), Vec::<&Project>::new());
 }
-
-#[test]
-fn a_remote_is_read_off_a_push_and_a_list_but_not_off_prose() {
-    let shown = |output: &str| shown_remote(output);
-    let tidepool = Some(TIDEPOOL.to_owned());
-    assert_eq!(
-        shown("remote: done\nTo github.com:ada/tidepool.git\n   1..2 main -> main"),
-        tidepool
-    );
-    assert_eq!(
-        shown("origin\tgit@github.com:ada/tidepool.git (fetch)"),
-        tidepool
-    );
-    assert_eq!(shown("To do: read a/b\nFrom here: on/off"), None);
-}

@@ -10,14 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use daybook_domain::page::read_all;
 use daybook_domain::seams::PlaceStore;
 use daybook_domain::{
-    Origin, Place, Project, RemoteCount, RemoteEvidence, RemoteSource, RootRecord, StoreError,
-    Tenant, Timestamp,
+    Project, RemoteCount, RemoteEvidence, RemoteSource, RootRecord, StoreError, Tenant, Timestamp,
 };
 
-use super::assign::{ProjectAssignment, RootFacts, assign, key_apart, shown_remote, stale};
+use super::assign::{AssignmentBasis, ProjectAssignment, RootFacts, assign, key_apart, stale};
 use crate::places::checkout::checkout;
 use crate::places::stored_path::{path_on_disk, stored_path};
-use daybook_text::RawEvent;
 use daybook_text::names::redact_key;
 use daybook_text::redact::Redactor;
 
@@ -51,12 +49,8 @@ pub async fn find_project_changes(
     store: &dyn PlaceStore,
     tenant: &Tenant,
 ) -> Result<ProjectChanges, StoreError> {
-    let records = store.roots(tenant).await?;
     let known = read_all(|page| store.projects(tenant, page)).await?;
-    let roots: BTreeMap<String, RootFacts> = records
-        .into_iter()
-        .map(|record| (record.root.clone(), facts(record, &known)))
-        .collect();
+    let roots = root_facts(store, tenant, &known).await?;
     let assigned = assign(&roots, &known);
     let mut unsettled = ProjectChanges {
         stale: stale(&assigned, &known)
@@ -77,6 +71,38 @@ pub async fn find_project_changes(
         }
     }
     Ok(unsettled)
+}
+
+/// What each folder's present project rests on.
+///
+/// # Errors
+/// When the store fails.
+pub async fn assignment_bases(
+    store: &dyn PlaceStore,
+    tenant: &Tenant,
+) -> Result<BTreeMap<String, AssignmentBasis>, StoreError> {
+    let known = read_all(|page| store.projects(tenant, page)).await?;
+    let roots = root_facts(store, tenant, &known).await?;
+    let assigned = assign(&roots, &known).into_iter();
+    Ok(assigned.map(|(root, to)| (root, to.basis)).collect())
+}
+
+async fn root_facts(
+    store: &dyn PlaceStore,
+    tenant: &Tenant,
+    known: &[Project],
+) -> Result<BTreeMap<String, RootFacts>, StoreError> {
+    let mut branches: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (place, _) in store.places(tenant).await? {
+        branches.entry(place.root).or_default().extend(place.branch);
+    }
+    let records = store.roots(tenant).await?;
+    let roots = records.into_iter().map(|record| {
+        let branches = branches.remove(&record.root).unwrap_or_default();
+        let root = record.root.clone();
+        (root, facts(record, branches, known))
+    });
+    Ok(roots.collect())
 }
 
 /// Assigns a project to each folder without one, before anything is learned from it. Moves no observation,
@@ -140,35 +166,6 @@ pub async fn apply(
     }
 }
 
-/// The evidence that an event gives of its folder's remote. A remote that holds a secret is no evidence: it
-/// would be stored unredacted.
-#[must_use]
-pub fn output_evidence(redactor: &Redactor, event: &RawEvent) -> Option<RemoteEvidence> {
-    let evidence = RemoteEvidence {
-        event: Some(event.id),
-        ..shown_by_output(event.origin, event.place.as_ref(), &event.text)?
-    };
-    redact_evidence(redactor, evidence)
-}
-
-/// The evidence that a stored text gives of its folder's remote, whichever event it belongs to.
-#[must_use]
-pub fn shown_by_output(
-    origin: Origin,
-    place: Option<&Place>,
-    text: &str,
-) -> Option<RemoteEvidence> {
-    if origin != Origin::ToolResult {
-        return None;
-    }
-    Some(RemoteEvidence {
-        event: None,
-        root: place?.root.clone(),
-        remote: shown_remote(text)?,
-        source: RemoteSource::Output,
-    })
-}
-
 /// The evidence as it is stored: its folder as in the places of events. `None` if its remote holds a secret.
 #[must_use]
 pub fn redact_evidence(redactor: &Redactor, evidence: RemoteEvidence) -> Option<RemoteEvidence> {
@@ -179,7 +176,7 @@ pub fn redact_evidence(redactor: &Redactor, evidence: RemoteEvidence) -> Option<
     })
 }
 
-fn facts(record: RootRecord, known: &[Project]) -> RootFacts {
+fn facts(record: RootRecord, branches: BTreeSet<String>, known: &[Project]) -> RootFacts {
     let is_settled = !record.derived
         && record.project.as_ref().is_some_and(|key| {
             known
@@ -201,10 +198,12 @@ fn facts(record: RootRecord, known: &[Project]) -> RootFacts {
         project: record.project,
         derived: record.derived,
         first_at: record.first_at,
+        branches,
     }
 }
 
-/// The remote with the strongest source; of equal ones, the one that most sessions show.
+/// The remote with the strongest source; of equal ones, the one that most sessions show. An output whose command was
+/// not read counts for nothing.
 fn strongest(remotes: &[RemoteCount]) -> Option<String> {
     let weight = |count: &&RemoteCount| {
         let RemoteCount {
@@ -216,6 +215,7 @@ fn strongest(remotes: &[RemoteCount]) -> Option<String> {
     };
     remotes
         .iter()
+        .filter(|count| count.source != RemoteSource::UnplacedOutput)
         .min_by_key(weight)
         .map(|count| count.remote.clone())
 }

@@ -13,7 +13,8 @@ use super::readers::reader;
 use super::stream::TranscriptStream;
 use super::when;
 use crate::places::folding as place;
-use crate::projects::assign as projects;
+use crate::places::git_folder::git_folder;
+use crate::projects::{assign, output_evidence};
 use daybook_domain::Origin;
 use daybook_domain::limits::APPEND_BYTES;
 use daybook_text::mentions::mentions;
@@ -116,6 +117,7 @@ fn fuzz_text_of_an_event() {
         "-----BEGIN PRIVATE KEY-----\nMIIBVQIBADANBgkqhkiG\n-----END PRIVATE KEY-----",
         "2026-03-02T08:15:01.120Z",
         "/home/ada/tidepool/.worktrees/station-pages",
+        "(cd '/home/ada/tidepool'; git -C x remote -v) && cat <<EOF\ngit push\nEOF",
     ];
     bolero::check!().for_each(|script: &[u8]| {
         parse_mutated_text(&seeds, script, |text| {
@@ -131,8 +133,9 @@ fn fuzz_text_of_an_event() {
             ] {
                 let _ = mentions(by, taken_as, text);
             }
-            let _ = projects::shown_remote(text);
-            let _ = projects::slug(text);
+            let _ = output_evidence::shown_remote(text);
+            let _ = git_folder(text);
+            let _ = assign::slug(text);
             let _ = place::normalised_remote(text);
             let _ = place::fold_root(text, Some(text), &no_git);
             let _ = when::read(text);

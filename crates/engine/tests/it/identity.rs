@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use daybook_domain::eligibility::Switches;
 use daybook_domain::page::read_all;
 use daybook_domain::trigger::DueLimits;
-use daybook_domain::{PageRequest, Project, Tenant};
+use daybook_domain::{JobKey, PageRequest, Project, Tenant};
 use daybook_engine::append::IngestContext;
 use daybook_engine::extract::extractive::Extractive;
 use daybook_engine::import::{FileReport, ImportProgress, import, scan};
+use daybook_engine::jobs::project_repairs::{SplitError, move_session, split};
 use daybook_engine::jobs::{WorkLimits, WorkerContext, rebuild_index, settle_projects, work};
 use daybook_engine::stop::Stop;
 use daybook_testkit::fixtures::at;
@@ -73,11 +74,19 @@ fn write_transcripts(folder: &Path) {
         }
         if n == 2 {
             let answer = "To github.com:ada/tidepool.git\n   1..2  main -> main";
+            let input = json!({"command": "git push"});
+            lines.push(json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": input}]));
             lines.push(json!([{"type": "tool_result", "tool_use_id": "t1", "content": answer}]));
         }
         let lines = lines.iter().enumerate();
         let text: String = lines
-            .map(|(at, content)| line(&session, at, checkout, "user", content))
+            .map(|(at, content)| {
+                let role = match content[0]["type"] == "tool_use" {
+                    true => "assistant",
+                    false => "user",
+                };
+                line(&session, at, checkout, role, content)
+            })
             .collect();
         fs::write(folder.join(format!("{n}.jsonl")), text).unwrap();
     }
@@ -276,6 +285,11 @@ fn a_rebuild_finds_again_what_an_older_version_did_not_keep() {
                 let mut said =
                     vec![event("set the cache limit to 50 entries").with_place(checkout)];
                 if n == 2 {
+                    said.push(
+                        event("git push")
+                            .with_origin(Origin::ToolCall)
+                            .with_place(checkout),
+                    );
                     let mut pushed = event("To github.com:ada/tidepool.git\n   1..2 main -> main")
                         .with_origin(Origin::ToolResult)
                         .with_place(checkout);
@@ -295,5 +309,165 @@ fn a_rebuild_finds_again_what_an_older_version_did_not_keep() {
         assert_eq!(keys, ["ada-tidepool"]);
         let scopes: BTreeSet<&String> = state.observations.keys().collect();
         assert_eq!(scopes.len(), 1, "{scopes:?}");
+    }
+}
+
+/// Imports all checkouts, which one remote makes one project.
+fn one_project(made: TestStore, transcripts: &Path) -> ProjectFixture {
+    let fixture = ProjectFixture::new(made);
+    assert!(fixture.import(transcripts, usize::MAX));
+    fixture.work();
+    assert_eq!(fixture.state().projects.len(), 1);
+    fixture
+}
+
+/// Everything that could derive projects and observations once more.
+fn repeat_everything(fixture: &ProjectFixture, transcripts: &Path) {
+    fixture.import(transcripts, usize::MAX);
+    run(async {
+        rebuild_index(&fixture.worker).await.unwrap();
+        let tenant = Tenant::local();
+        let sessions = read_all(|page| fixture.worker.store.sessions(&tenant, page));
+        for session in sessions.await.unwrap() {
+            let job = JobKey::Extract(session.id);
+            fixture
+                .worker
+                .store
+                .redo(&job, at(4_000_002))
+                .await
+                .unwrap();
+        }
+    });
+    fixture.work();
+}
+
+#[test]
+fn a_checkout_that_was_split_off_stays_so_whatever_is_read_later() {
+    let transcripts = TempDir::new().unwrap();
+    write_transcripts(transcripts.path());
+    for made in stores::ALL.iter().filter_map(|make| make()) {
+        let fixture = one_project(made, transcripts.path());
+        let before = fixture.state();
+        let roots = BTreeSet::from([CHECKOUTS[1].to_owned()]);
+        run(async {
+            let worker = &fixture.worker;
+            let all = CHECKOUTS.iter().map(|root| (*root).to_owned()).collect();
+            let refused = split(worker, "ada-tidepool", &all, "old").await;
+            assert!(matches!(refused, Err(SplitError::NothingLeft(_))));
+            let other = BTreeSet::from(["/nowhere".to_owned()]);
+            let refused = split(worker, "ada-tidepool", &other, "old").await;
+            assert!(matches!(refused, Err(SplitError::NoCheckout { .. })));
+            split(worker, "ada-tidepool", &roots, "tidepool")
+                .await
+                .unwrap();
+        });
+        fixture.work();
+        let after = fixture.state();
+        let key = |state: &MemoryState, n: usize| state.roots[CHECKOUTS[n]].clone().unwrap();
+        assert_eq!(key(&after, 1), "tidepool");
+        assert_eq!(
+            [key(&after, 0), key(&after, 2)],
+            ["ada-tidepool"; 2].map(String::from)
+        );
+        assert!(after.observations["project/tidepool"] > 0);
+        assert!(
+            after
+                .files
+                .contains_key("projects/tidepool/memory/MEMORY.md")
+        );
+        let learned = |state: &MemoryState| state.observations["project/ada-tidepool"];
+        assert!(learned(&after) <= learned(&before));
+        repeat_everything(&fixture, transcripts.path());
+        assert_eq!(fixture.state(), after);
+    }
+}
+
+#[test]
+fn a_session_that_was_moved_stays_moved_whatever_is_read_later() {
+    let transcripts = TempDir::new().unwrap();
+    write_transcripts(transcripts.path());
+    let files = [0, 1].map(|n| transcripts.path().join(format!("{n}.jsonl")));
+    for made in stores::ALL.iter().filter_map(|make| make()) {
+        let fixture = one_project(made, transcripts.path());
+        run(async {
+            let (store, tenant) = (&fixture.worker.store, Tenant::local());
+            let found = store.find_sessions(&tenant, "17f78").await.unwrap();
+            let [session] = found.as_slice() else {
+                panic!("{found:?}");
+            };
+            move_session(&fixture.worker, session, "charts")
+                .await
+                .unwrap();
+        });
+        fixture.work();
+        let after = fixture.state();
+        assert!(after.observations["project/charts"] > 0);
+        let charts = &after.files["projects/charts/memory/MEMORY.md"];
+        assert!(charts.contains("station 1"), "{charts}");
+        let kept = &after.files["projects/ada-tidepool/memory/MEMORY.md"];
+        assert!(kept.contains("station 0"), "{kept}");
+        repeat_everything(&fixture, transcripts.path());
+        assert_eq!(fixture.state(), after);
+
+        // It goes on in another folder, and shows that folder's remote.
+        let more = "we decided to print the charts of station 77 on paper, always";
+        let line = line(
+            "17f78aa0-1c2d-4e3f-8a4b-000000000001",
+            30,
+            CHECKOUTS[2],
+            "user",
+            &json!(more),
+        );
+        let text = fs::read_to_string(&files[1]).unwrap() + &line;
+        fs::write(&files[1], text).unwrap();
+        fixture.import(transcripts.path(), usize::MAX);
+        fixture.work();
+        let after = fixture.state();
+        let charts = &after.files["projects/charts/memory/MEMORY.md"];
+        assert!(charts.contains("station 77"), "{charts}");
+        write_transcripts(transcripts.path());
+    }
+}
+
+#[test]
+fn a_moved_session_goes_along_when_its_project_is_renamed_by_evidence() {
+    let transcripts = TempDir::new().unwrap();
+    write_transcripts(transcripts.path());
+    let later = transcripts.path().join("2.jsonl");
+    let shown = fs::read_to_string(&later).unwrap();
+    fs::remove_file(&later).unwrap();
+    let stray = line(
+        "57f78aa0",
+        1,
+        "/nowhere/ada/charts",
+        "user",
+        &json!("always greet the pilot boat by radio, please"),
+    );
+    fs::write(transcripts.path().join("5.jsonl"), stray).unwrap();
+    for made in stores::ALL.iter().filter_map(|make| make()) {
+        let fixture = ProjectFixture::new(made);
+        fixture.import(transcripts.path(), usize::MAX);
+        fixture.work();
+        let key = fixture.state().roots[CHECKOUTS[0]].clone().unwrap();
+        run(async {
+            let (store, tenant) = (&fixture.worker.store, Tenant::local());
+            let found = store.find_sessions(&tenant, "57f78").await.unwrap();
+            move_session(&fixture.worker, &found[0], &key)
+                .await
+                .unwrap();
+        });
+        fixture.work();
+        fs::write(&later, &shown).unwrap();
+        fixture.import(transcripts.path(), usize::MAX);
+        fixture.work();
+        let state = fixture.state();
+        let keys: BTreeSet<Option<String>> = state.roots.values().cloned().collect();
+        assert_eq!(
+            keys,
+            BTreeSet::from([Some("ada-tidepool".to_owned())]),
+            "{:?}",
+            state.roots
+        );
+        fs::remove_file(&later).unwrap();
     }
 }

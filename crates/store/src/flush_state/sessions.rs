@@ -406,6 +406,15 @@ impl<S: Store + JobRows> RescanStore for Ledgered<S> {
         self.inner.raise_rescans(rules, now).await
     }
 
+    async fn raise_rescan(
+        &self,
+        session: &SessionId,
+        rules: RulesRevision,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.inner.raise_rescan(session, rules, now).await
+    }
+
     async fn log_entries(
         &self,
         session: &SessionId,

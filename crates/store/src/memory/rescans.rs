@@ -31,25 +31,24 @@ impl RescanStore for MemoryStore {
         now: Timestamp,
     ) -> Result<usize, StoreError> {
         let mut state = self.lock_for_change();
-        let lacking = state
-            .sessions
-            .iter_mut()
-            .filter(|(_, row)| row.scan.lacks(rules));
-        let mut raised = Vec::new();
-        for (id, row) in lacking {
-            row.scan.raise(rules);
-            raised.push((
-                id.clone(),
-                row.session.user.clone(),
-                row.session.events.0 + 1,
-            ));
+        let lacking = state.sessions.iter();
+        let lacking: Vec<SessionId> = lacking
+            .filter(|(_, row)| row.scan.lacks(rules))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in &lacking {
+            state.raise_rescan(id, rules, now);
         }
-        for (id, user, input) in &raised {
-            let key = JobKey::Redact(id.clone());
-            state.delete_gaps(&key);
-            state.change_or_create(&key, user.as_deref(), |job| job.start_over(*input, now));
-        }
-        Ok(raised.len())
+        Ok(lacking.len())
+    }
+
+    async fn raise_rescan(
+        &self,
+        session: &SessionId,
+        rules: RulesRevision,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        Ok(self.lock_for_change().raise_rescan(session, rules, now))
     }
 
     async fn log_entries(
@@ -157,6 +156,19 @@ impl RescanStore for MemoryStore {
 }
 
 impl MemoryState {
+    /// Raises a session's rescan. False when there is no such session.
+    fn raise_rescan(&mut self, id: &SessionId, rules: RulesRevision, now: Timestamp) -> bool {
+        let Some(row) = self.sessions.get_mut(id) else {
+            return false;
+        };
+        row.scan.raise(rules);
+        let (user, input) = (row.session.user.clone(), row.session.events.0 + 1);
+        let key = JobKey::Redact(id.clone());
+        self.delete_gaps(&key);
+        self.change_or_create(&key, user.as_deref(), |job| job.start_over(input, now));
+        true
+    }
+
     /// Ends the claim of a rescan. The session is missing where an import was undone.
     fn finish_rescan(
         &mut self,
@@ -290,6 +302,12 @@ impl MemoryState {
                 let own = self.retractions.iter_mut();
                 for (_, row) in own.filter(|((_, _, of, _), _)| of == session) {
                     visit_text(&mut row.text, visit);
+                }
+            }
+            TextField::RetractionRoot => {
+                let own = self.retractions.iter_mut();
+                for (_, row) in own.filter(|((_, _, of, _), _)| of == session) {
+                    visit_maybe(&mut row.root, visit);
                 }
             }
             TextField::JobFailure => {

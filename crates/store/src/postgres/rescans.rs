@@ -49,11 +49,21 @@ impl RescanStore for PostgresStore {
                 return Ok(raised);
             }
             for id in &lacking {
-                let raise = |tx: Tx| async move { raise_one(&tx, id, rules, now).await };
+                let raise = |tx: Tx| async move { raise_one(&tx, id, (rules, true), now).await };
                 let access = TenantAccess::Only(&id.tenant);
                 raised += usize::from(self.write(access, raise).await?);
             }
         }
+    }
+
+    async fn raise_rescan(
+        &self,
+        session: &SessionId,
+        rules: RulesRevision,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let raise = |tx: Tx| async move { raise_one(&tx, session, (rules, false), now).await };
+        self.write(TenantAccess::Only(&session.tenant), raise).await
     }
 
     async fn log_entries(
@@ -127,17 +137,19 @@ async fn lacking(tx: &Tx, rules: RulesRevision) -> Result<Vec<SessionId>, Fault>
     Ok(lacking)
 }
 
+/// Raises a session's rescan; with `if_lacking`, only where other rules redacted it.
 async fn raise_one(
     tx: &Tx,
     id: &SessionId,
-    rules: RulesRevision,
+    (rules, if_lacking): (RulesRevision, bool),
     now: Timestamp,
 ) -> Result<bool, Fault> {
     let key = JobKey::Redact(id.clone());
     // The job is locked before the session, as by the worker that ends it.
     let job = job_rows::load(tx, &key).await?;
     let row = lock_session(tx, id).await?;
-    let Some(mut row) = row.filter(|row| row.known && row.scan.lacks(rules)) else {
+    let Some(mut row) = row.filter(|row| row.known && (!if_lacking || row.scan.lacks(rules)))
+    else {
         return Ok(false);
     };
     if job.is_some() {

@@ -54,6 +54,20 @@ impl RescanStore for SqliteStore {
         }
     }
 
+    async fn raise_rescan(
+        &self,
+        session: &SessionId,
+        rules: RulesRevision,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.write(|tx| {
+            let row = find_session(tx, session)?.filter(|row| row.known);
+            row.map(|row| raise_one(tx, row, rules, now))
+                .transpose()
+                .map(|raised| raised.is_some())
+        })
+    }
+
     async fn log_entries(
         &self,
         session: &SessionId,
@@ -170,17 +184,26 @@ fn raise_all(
     let mut raised = 0;
     for &no in lacking {
         let row = session_numbered(tx, no)?.filter(|row| row.known && row.scan.lacks(rules));
-        let Some(mut row) = row else { continue };
-        let key = JobKey::Redact(row.session.id.clone());
-        job_rows::delete_gaps(tx, &key)?;
-        let input = row.session.events.0 + 1;
-        let user = row.session.user.as_deref();
-        job_rows::change_or_create(tx, &key, user, |job| job.start_over(input, now))?;
-        row.scan.raise(rules);
-        sessions::save(tx, &row)?;
+        let Some(row) = row else { continue };
+        raise_one(tx, row, rules, now)?;
         raised += 1;
     }
     Ok(raised)
+}
+
+fn raise_one(
+    tx: &Connection,
+    mut row: SessionRow,
+    rules: RulesRevision,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let key = JobKey::Redact(row.session.id.clone());
+    job_rows::delete_gaps(tx, &key)?;
+    let input = row.session.events.0 + 1;
+    let user = row.session.user.as_deref();
+    job_rows::change_or_create(tx, &key, user, |job| job.start_over(input, now))?;
+    row.scan.raise(rules);
+    sessions::save(tx, &row)
 }
 
 /// Ends the claim of a rescan. The session is missing where an import was undone.

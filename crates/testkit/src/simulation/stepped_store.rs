@@ -705,6 +705,16 @@ impl RescanStore for SteppedStore {
         self.change_jobs("raise_rescans", call).await
     }
 
+    async fn raise_rescan(
+        &self,
+        session: &SessionId,
+        rules: RulesRevision,
+        now: Timestamp,
+    ) -> Answer<bool> {
+        let call = self.store.raise_rescan(session, rules, now);
+        self.change_jobs("raise_rescan", call).await
+    }
+
     async fn log_entries(
         &self,
         session: &SessionId,

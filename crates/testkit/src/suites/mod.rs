@@ -144,6 +144,7 @@ macro_rules! rescan_store_suite {
     (maybe $make:expr) => {
         $crate::promises! { $make, rescan_store:
             a_rescan_is_raised_once_for_each_session_of_other_rules,
+            a_rescan_of_one_session_is_raised_whichever_rules_redacted_it,
             an_append_by_other_rules_has_the_session_rescanned,
             a_rescan_for_newer_rules_starts_over,
             a_rewritten_event_is_found_by_its_new_words_alone,

@@ -105,6 +105,26 @@ pub async fn a_rescan_is_raised_once_for_each_session_of_other_rules(store: &dyn
     assert_eq!(raise(store, NEWER).await, 0);
 }
 
+pub async fn a_rescan_of_one_session_is_raised_whichever_rules_redacted_it(store: &dyn Store) {
+    let (one, other) = (
+        three_events(store, "aaa1").await,
+        three_events(store, "aaa2").await,
+    );
+    assert_eq!(store.raise_rescans(RULES, at(8_000)).await.unwrap(), 0);
+    assert!(store.raise_rescan(&one, RULES, at(8_000)).await.unwrap());
+    let unknown = session("unknown");
+    assert!(
+        !store
+            .raise_rescan(&unknown, RULES, at(8_000))
+            .await
+            .unwrap()
+    );
+    let claimed = claim_rescan(store).await;
+    assert_eq!(claimed.token.job(), &JobKey::Redact(one));
+    let job = store.job(&JobKey::Redact(other)).await.unwrap();
+    assert!(job.is_none_or(|job| !job.is_ahead()));
+}
+
 pub async fn an_append_by_other_rules_has_the_session_rescanned(store: &dyn Store) {
     let id = three_events(store, "7f78aa01").await;
     let by_newer = Append {

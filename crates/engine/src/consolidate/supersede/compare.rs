@@ -34,7 +34,11 @@ pub(super) fn supersedes(later: &Stated<'_>, earlier: &Stated<'_>) -> Option<Rea
     match (later.merged.kind, earlier.merged.kind) {
         (Kind::OpenEnd | Kind::Fix, _) | (_, Kind::Fix) => return None,
         (_, Kind::OpenEnd) => {
-            let ended = new.withdrawn.iter().chain(&new.replaced);
+            let ended = new
+                .withdrawn
+                .iter()
+                .chain(&new.replaced)
+                .chain(&new.renamed);
             let is_meant = |named: &ContentWords| names(named, &old.words);
             return ended.into_iter().any(is_meant).then_some(Reason::Closed);
         }
@@ -46,7 +50,15 @@ pub(super) fn supersedes(later: &Stated<'_>, earlier: &Stated<'_>) -> Option<Rea
         }
         _ => {}
     }
+    ends(new, old)
+}
+
+/// Why a rule, a choice or a fact no longer holds after a later one.
+pub(super) fn ends(new: &Statement, old: &Statement) -> Option<Reason> {
     let holds = |named: &ContentWords| names(named, &old.words) && !old.denies(named);
+    if new.renamed.iter().any(holds) {
+        return Some(Reason::Replaced);
+    }
     if new
         .replaced
         .iter()

@@ -12,6 +12,8 @@ static SOURCE: &str = include_str!("cues.txt");
 pub(super) static NEGATION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("negation"));
 /// What no longer holds, in group `old`.
 pub(super) static REPLACED: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("replaced"));
+/// What is named as replaced, in group `old`.
+pub(super) static RENAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("renamed"));
 /// What is taken back, in group `old`.
 pub(super) static WITHDRAWN: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("withdrawn"));
 /// Choices: groups `value` and, in most, `key`.

@@ -96,6 +96,13 @@ pub(super) fn statement_changes(observations: &[MergedObservation]) -> Statement
     found
 }
 
+/// Why the later of two statements of people ends the validity of the earlier one; `None` if both hold. For words that no
+/// observation was made of.
+#[must_use]
+pub fn ends(later: &str, earlier: &str) -> Option<SupersessionReason> {
+    compare::ends(&Statement::parse(later), &Statement::parse(earlier))
+}
+
 /// Positions in the order in which they were last stated.
 fn by_time(stated: &[Stated<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..stated.len()).collect();
@@ -163,6 +170,7 @@ impl<'s> KnownStatements<'s> {
         let new = &one.statement;
         let is_bare = new.changes
             && new.replaced.is_empty()
+            && new.renamed.is_empty()
             && new.choices.iter().all(|choice| choice.key.is_empty());
         let ours = &new.choices.first().filter(|_| is_bare)?.value;
         let mut sessions = one.merged.sessions_of_evidence().into_iter();

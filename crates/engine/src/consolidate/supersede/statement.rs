@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::consolidate::content::{ContentWords, content_words, lowered};
 
-use super::cues::{CHANGE, CHOICE, CONDITION, NEGATION, REPLACED, STATE, WITHDRAWN, has};
+use super::cues::{CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, WITHDRAWN, has};
 
 /// Most words of what a statement takes back: longer phrases are not names of things.
 const OLD_WORDS: usize = 6;
@@ -36,7 +36,9 @@ pub(super) struct Statement {
     pub words: ContentWords,
     /// What it forbids or denies.
     pub denials: Vec<Denial>,
-    /// What it replaces, by name.
+    /// What it renames or swaps, by name, whatever else it is about.
+    pub renamed: Vec<ContentWords>,
+    /// What it does not want instead, by name.
     pub replaced: Vec<ContentWords>,
     /// What it takes back, by name.
     pub withdrawn: Vec<ContentWords>,
@@ -56,7 +58,7 @@ impl Statement {
             words: content_words(&low),
             ..Self::default()
         };
-        for clause in clauses(&low) {
+        for clause in clauses(&at_verbs(&low)) {
             statement.add_clause(clause);
         }
         statement
@@ -65,6 +67,7 @@ impl Statement {
     fn add_clause(&mut self, clause: &str) {
         self.changes |= has(&CHANGE, clause);
         self.denials.extend(denial(clause));
+        self.renamed.extend(named_old(&RENAMED, clause));
         self.replaced.extend(named_old(&REPLACED, clause));
         self.withdrawn.extend(named_old(&WITHDRAWN, clause));
         self.choices.extend(settings(&CHOICE, clause));
@@ -81,6 +84,22 @@ impl Statement {
     pub(super) fn settings(&self) -> impl Iterator<Item = &Setting> {
         self.choices.iter().chain(&self.states)
     }
+}
+
+/// A comma before a clause of its own as a semicolon: "it never worked, let's drop it".
+fn at_verbs(low: &str) -> String {
+    const BEGIN: [&str; 10] = [
+        "let's ", "we ", "we'", "i ", "please ", "always ", "never ", "don't ", "so ", "stop ",
+    ];
+    let begin = |text: &str| BEGIN.iter().any(|begin| text.starts_with(begin));
+    let mut joined = String::with_capacity(low.len());
+    for (n, part) in low.split(", ").enumerate() {
+        if n > 0 {
+            joined.push_str(if begin(part) { "; " } else { ", " });
+        }
+        joined.push_str(part);
+    }
+    joined
 }
 
 /// Sentences and the parts of them between semicolons and dashes.
@@ -177,7 +196,8 @@ mod tests {
             ("usa pnpm en vez de npm", "npm"),
         ] {
             let parsed = Statement::parse(text);
-            assert!(parsed.replaced.contains(&words(old)), "{text}: {parsed:?}");
+            let mut named = parsed.replaced.iter().chain(&parsed.renamed);
+            assert!(named.any(|it| *it == words(old)), "{text}: {parsed:?}");
         }
         for (text, old) in [
             ("Close ENT-241", "ENT-241"),

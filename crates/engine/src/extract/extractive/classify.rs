@@ -30,7 +30,7 @@ const STRONG: i32 = 45;
 const FIRM: i32 = 55;
 /// Weight added to a wish that holds everywhere, and the least weight of one.
 const GENERAL: i32 = 30;
-/// Weight from which a fact is sure in spite of any hedge: it says where something is now, or what it is called.
+/// Weight of a cue from which a fact is sure in spite of any hedge: it says where something is now, or what it is called.
 const SURE: i32 = 60;
 /// Weight from which a fact needs no name.
 const PLAIN: i32 = 50;
@@ -227,7 +227,8 @@ fn score_fact(features: &SentenceFeatures<'_>, lexicon: &Lexicon) -> i32 {
     let weight = lexicon.weight(Cue::Fact, &features.low);
     let plain = !lexicon.has_cue(Cue::NotFact, &features.low);
     // An end of life is worth keeping in spite of any hedge.
-    let sure = weight >= SURE
+    let strongest = lexicon.strongest(Cue::Fact, &features.low);
+    let sure = strongest.is_some_and(|(weight, _)| weight >= SURE)
         || (features.concrete && weight >= FIRM)
         || (plain && (features.concrete || weight >= PLAIN));
     if sure && weight > 0 && !features.low.ends_with('?') {

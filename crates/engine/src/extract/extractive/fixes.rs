@@ -33,6 +33,7 @@ const OUTPUT_LINES: usize = 400;
 const CHECKED: usize = 2;
 const WITH_CAUSE: i32 = 65;
 const COMPLAINED: i32 = 60;
+const REPORTED: i32 = 55;
 
 /// The fixes of the window: checks that passed after a failure and a change, and complaints whose cause was
 /// found.
@@ -59,6 +60,16 @@ pub(super) fn find_fixes(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
         }
     }
     finds.extend((0..talk.turns.len()).flat_map(|n| find_explained_fix(talk, n)));
+    let reported: Vec<ScoredDraft> = talk
+        .new_turns()
+        .filter_map(|(_, turn)| find_reported_fix(talk, turn))
+        .filter(|find| {
+            !finds
+                .iter()
+                .any(|known| known.draft.text == find.draft.text)
+        })
+        .collect();
+    finds.extend(reported);
     finds
 }
 
@@ -193,6 +204,13 @@ static PLACE: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is constant")
 });
 
+static WAS_THE_CAUSE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"^(the|this) (actual |real |root |underlying )?(bug|issue|problem|cause|error) was\b",
+    )
+    .expect("the pattern is constant")
+});
+
 /// The cause that the agent names in a sentence, without hedging and with enough content words, and without the
 /// announcement before it. What the agent is going to do, what it expected and a mere place are no causes.
 fn cause(sentence: &Sentence) -> Option<String> {
@@ -287,6 +305,26 @@ fn find_explained_fix(talk: &WindowConversation<'_>, n: usize) -> Option<ScoredD
     let on = [turn.message, talk.events[cause_at], next.message];
     let find = ScoredDraft::composed(Kind::Fix, COMPLAINED, &on, &cause);
     Some(find.with_context(Some(format!("“{}”", quote(&complaint.text)))))
+}
+
+/// The cause that the agent reports after its last edit and a check that passed: "The bug was that …".
+fn find_reported_fix(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
+    let actions = || talk.actions_in(turn.at, turn.end);
+    let edited = actions().filter(|d| d.is_successful_edit()).last()?;
+    let checked = actions()
+        .filter(|d| d.at > edited.at && d.check_passed() == Some(true))
+        .last()?;
+    let reports = talk.events[checked.done..turn.end]
+        .iter()
+        .filter(|e| e.origin == Origin::Assistant);
+    let (report, cause) = reports.into_iter().find_map(|event| {
+        let said = agent_sentences(&event.text);
+        let mut past = said.iter().filter(|s| WAS_THE_CAUSE.is_match(&s.low));
+        past.find_map(cause).map(|cause| (*event, cause))
+    })?;
+    let asked = &turn.prose.first()?.text;
+    let find = ScoredDraft::composed(Kind::Fix, REPORTED, &[turn.message, report], &cause);
+    Some(find.with_context(Some(format!("“{}”", quote(asked)))))
 }
 
 /// The last cause that the agent named in a turn before its last edit, with its index.

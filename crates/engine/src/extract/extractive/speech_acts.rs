@@ -20,6 +20,8 @@ use super::turns::{HumanTurn, WindowConversation};
 const MAX_PER_MESSAGE: usize = 2;
 /// Least score of a correction or decision in a conversation without tool calls.
 const MIN_SCORE_WITHOUT_WORK: i32 = 60;
+/// Least weight of a clause that acts by itself.
+const SURE_CLAUSE: i32 = 40;
 /// Least weight of one cue of a correction that neither refused a call nor was conceded.
 const SURE_CORRECTION: i32 = 45;
 
@@ -54,7 +56,8 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
 /// Whether a sentence without context is understood next month: it points at nothing in the conversation, and a
 /// correction is no mere question and has a cue that suffices without an answer of the agent.
 fn stands_alone(sentence: &Sentence, kind: Kind, lexicon: &Lexicon) -> bool {
-    let points = lexicon.has_cue(Cue::Pointer, without_verdict(&sentence.low, lexicon));
+    let acting = acting_clause(&sentence.low, kind, lexicon);
+    let points = lexicon.has_cue(Cue::Pointer, acting.unwrap_or(&sentence.low));
     let corrects = || {
         let strongest = |text| lexicon.strongest(Cue::Correction, text);
         let cue = strongest(&sentence.low).max(strongest(&sentence.opening));
@@ -95,17 +98,20 @@ fn classify_sentences(
     classified
 }
 
-/// "that's wrong, the key must …" without the verdict, which points at what it rejects.
-fn without_verdict<'s>(low: &'s str, lexicon: &Lexicon) -> &'s str {
-    match low.split_once(", ") {
-        Some((verdict, rest))
-            if lexicon.weight(Cue::Correction, verdict) > 0
-                && lexicon.has_cue(Cue::Pointer, verdict) =>
-        {
-            rest
-        }
-        _ => low,
-    }
+/// The clause that corrects, wishes or decides, of "that's wrong, the key must …" and "drop the wizard, nobody uses it":
+/// the first that points at nothing, if one does not. Verdicts and reasons may point.
+fn acting_clause<'s>(low: &'s str, kind: Kind, lexicon: &Lexicon) -> Option<&'s str> {
+    let cues: &[Cue] = match kind {
+        Kind::Preference => &[Cue::Preference, Cue::General],
+        Kind::Correction | Kind::Decision => &[Cue::Correction, Cue::Decision],
+        Kind::Fact | Kind::Value | Kind::Fix | Kind::OpenEnd | Kind::Note => &[],
+    };
+    let acts = |clause: &&str| {
+        cues.iter()
+            .any(|cue| lexicon.weight(*cue, clause) >= SURE_CLAUSE)
+    };
+    let mut clauses = low.split(", ").filter(acts);
+    clauses.find(|clause| !lexicon.has_cue(Cue::Pointer, clause))
 }
 
 /// Kinds about work: without work in the conversation they need a higher score.
@@ -136,6 +142,14 @@ fn quote_words(
         return kept.map(|(_, s)| plain(s)).collect::<Vec<_>>().join(" ");
     }
     let own = plain(&prose[at]);
+    // "make sure it's in project Troy": the order before says what "it" is.
+    let before = at.checked_sub(1).map(|before| &prose[before]);
+    if let Some(before) = before.filter(|it| refers_back(&own) && !it.redacted) {
+        let both = format!("{} {own}", before.text);
+        if both.chars().count() <= MAX_QUOTE {
+            return both;
+        }
+    }
     let reason = prose
         .get(at + 1)
         .filter(|next| gives_reason(&next.low) && !next.redacted);
@@ -143,6 +157,13 @@ fn quote_words(
         Some(both) if both.chars().count() <= MAX_QUOTE => both,
         _ => shorten_around(&own, MAX_QUOTE, |text| cue_position(text, kind, lexicon)),
     }
+}
+
+/// Whether a text speaks of something that the sentence before it names.
+fn refers_back(text: &str) -> bool {
+    let low = lowered(text);
+    let mut words = low.split(|c: char| !(c.is_alphanumeric() || c == '\''));
+    words.any(|word| matches!(word, "it's" | "they're"))
 }
 
 /// The position of the strongest cue for this kind.

@@ -21,6 +21,8 @@ pub struct Card {
 /// First line of `INDEX.md`.
 const INDEX_TITLE: &str = "# Memory Index";
 const FENCE: &str = "---";
+/// The field of the head that lists other names.
+const ALIASES: &str = "aliases";
 
 /// Parses the card in the head of an entity file; `None` if the head is missing or incomplete.
 pub(super) fn card(text: &str) -> Option<Card> {
@@ -97,7 +99,7 @@ pub(super) fn record(text: &str, record: &str) -> Option<String> {
 }
 
 /// The records of a file, in its order, unescaped.
-fn records(text: &str) -> Vec<(String, String)> {
+pub(super) fn records(text: &str) -> Vec<(String, String)> {
     let mut records: Vec<(String, Vec<&str>)> = Vec::new();
     for line in text.lines() {
         match (title(line), records.last_mut()) {
@@ -116,6 +118,43 @@ fn records(text: &str) -> Vec<(String, String)> {
         .into_iter()
         .map(|(title, body)| (title, joined(body).trim().to_owned()))
         .collect()
+}
+
+/// The other names in the head of an entity file: `aliases: ["a", "b"]`.
+pub(super) fn aliases(text: &str) -> Vec<String> {
+    let Some((head, _)) = split_head(text) else {
+        return Vec::new();
+    };
+    let listed = head.iter().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == ALIASES).then(|| value.trim())
+    });
+    let listed = listed.unwrap_or_default();
+    // A person may write them without quotes.
+    serde_json::from_str(listed).unwrap_or_else(|_| {
+        let inner = listed.trim_matches(['[', ']']);
+        let names = inner.split(',').map(|name| unquoted(name.trim()));
+        names.filter(|name| !name.is_empty()).collect()
+    })
+}
+
+/// The file with these other names. A file without a head gets none.
+pub(super) fn with_aliases(old: &str, aliases: &[String]) -> String {
+    let Some((head, body)) = split_head(old) else {
+        return old.to_owned();
+    };
+    let is_listed = |line: &&str| {
+        line.split_once(':')
+            .is_some_and(|(key, _)| key.trim() == ALIASES)
+    };
+    let mut lines: Vec<String> = head
+        .into_iter()
+        .filter(|line| !is_listed(line))
+        .map(str::to_owned)
+        .collect();
+    let names: Vec<String> = aliases.iter().map(|name| quoted(name)).collect();
+    lines.push(format!("{ALIASES}: [{}]", names.join(", ")));
+    format!("{FENCE}\n{}\n{FENCE}\n{body}", lines.join("\n"))
 }
 
 /// The entities that an index lists, in its order, without duplicates.
@@ -155,6 +194,12 @@ pub(super) fn with_entity(index: &str, entity: &str) -> String {
         }
     }
     new
+}
+
+/// The index without this entity. All other lines of it stay.
+pub(super) fn without_entity(index: &str, entity: &str) -> String {
+    let kept = index.lines().filter(|line| item(line) != Some(entity));
+    kept.map(|line| format!("{line}\n")).collect()
 }
 
 fn item(line: &str) -> Option<&str> {

@@ -10,6 +10,7 @@ mod change;
 mod format;
 #[cfg(test)]
 mod fuzz_tests;
+pub mod manage;
 mod repository;
 mod staged;
 

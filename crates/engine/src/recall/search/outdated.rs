@@ -6,14 +6,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::{
-    Citation, EventSeq, Observation, Scope, SessionId, StoreError, SupersededObservation,
-    Supersession, SupersessionReason, Timestamp,
+    Citation, EventSeq, Observation, ObservationOrigin, Origin, Scope, SessionId, StoreError,
+    SupersededObservation, Supersession, SupersessionReason, Timestamp,
 };
 
 use super::{RankedAnswer, Search};
+use crate::consolidate::ends;
 
 /// Most changes that are followed from one outdated statement to the one that holds.
 const CHAIN: usize = 16;
+
+/// Answers whose words are compared with each other.
+const COMPARED: usize = 10;
+/// Longest text that is compared, in bytes: longer ones say many things.
+const STATEMENT: usize = 300;
 
 type EventKey = (SessionId, EventSeq);
 
@@ -36,6 +42,7 @@ impl Search<'_> {
         &self,
         answers: Vec<RankedAnswer>,
     ) -> Result<Vec<RankedAnswer>, StoreError> {
+        let answers = place_later_words_first(answers);
         let events: BTreeSet<EventKey> = answers.iter().flat_map(events_of).collect();
         let ended = self.ended(events.into_iter().collect()).await?;
         if ended.is_empty() {
@@ -47,6 +54,10 @@ impl Search<'_> {
             let Some(mut answer) = rest[at].take() else {
                 continue;
             };
+            if answer.replaced.is_some() {
+                placed.push(answer);
+                continue;
+            }
             if let Some((change, holding)) = self.holding_instead(&answer, &ended).await? {
                 let known = placed.iter().any(|placed| rests_on(placed, &holding));
                 let mut later = rest.iter_mut().skip(at + 1).filter(|one| {
@@ -128,6 +139,43 @@ impl Search<'_> {
             .filter(|one| &one.scope == scope && one.supersession.earlier == observation.id);
         Ok(of_it.next().map(|one| one.supersession))
     }
+}
+
+/// Compares the first answers that are a person's own short words, of which perhaps no observation was made.
+fn place_later_words_first(mut answers: Vec<RankedAnswer>) -> Vec<RankedAnswer> {
+    let mut at = 0;
+    while at < answers.len().min(COMPARED) {
+        let later = (0..answers.len().min(COMPARED)).find_map(|other| {
+            let (one, later) = (&answers[at], &answers[other]);
+            let may = is_statement(one) && is_statement(later) && one.time < later.time;
+            let is_new = later.replaced.is_none() && one.replaced.is_none();
+            let reason = ends(&later.text, &one.text).filter(|_| may && is_new)?;
+            Some((other, reason))
+        });
+        let Some((later, reason)) = later else {
+            at += 1;
+            continue;
+        };
+        answers[at].replaced = Some(Replacement {
+            text: answers[later].text.clone(),
+            citation: answers[later].citation.clone(),
+            reason,
+            since: answers[later].time,
+        });
+        if later > at {
+            let later = answers.remove(later);
+            answers.insert(at, later);
+        }
+        at += 1;
+    }
+    answers
+}
+
+/// Whether an answer is what a person stated, in few words.
+fn is_statement(answer: &RankedAnswer) -> bool {
+    let is_persons = answer.origin == Some(Origin::Human)
+        || answer.learned_from == Some(ObservationOrigin::Typed);
+    is_persons && answer.text.len() <= STATEMENT && !answer.text.trim_end().ends_with('?')
 }
 
 fn events_of(answer: &RankedAnswer) -> impl Iterator<Item = EventKey> {

@@ -55,6 +55,26 @@ fn check_user(text: &str, expected: &str) {
 }
 
 #[test]
+fn a_command_in_another_folder_names_it() {
+    let meta = enveloped("session_meta", r#"{"id":"7f78","cwd":"/home/ada/reef"}"#);
+    check(
+        &[
+            meta,
+            call(
+                "shell",
+                r#"{"command":["git","push"],"workdir":"/home/ada/reef"}"#,
+            ),
+            call(
+                "shell",
+                r#"{"command":["bash","-lc","git push"],"workdir":"/home/ada/my kelp"}"#,
+            ),
+        ],
+        "tool_call | git push
+         tool_call | cd '/home/ada/my kelp' && git push",
+    );
+}
+
+#[test]
 fn roles_say_who_spoke() {
     check(
         &[

@@ -52,6 +52,8 @@ struct Action<'j> {
     query: Text<'j>,
     url: Text<'j>,
     pattern: Text<'j>,
+    workdir: Text<'j>,
+    working_directory: Text<'j>,
 }
 
 /// The questions to a person.
@@ -107,6 +109,7 @@ struct Metadata<'j> {
 impl CodexReader<'_> {
     pub(super) fn call(&mut self, number: u32, item: &Item<'_>, out: &mut Vec<TranscriptItem>) {
         let (tool, text) = shown(item);
+        let text = self.with_folder(item, text);
         let content = CodexContent {
             key: key(item),
             tool: Some(&tool),
@@ -120,6 +123,24 @@ impl CodexReader<'_> {
             questions: questions(item),
         };
         self.state.calls.open(&item.call_id, call);
+    }
+
+    /// A command that is to run in another folder than the session's says so, as it would be typed.
+    fn with_folder(&self, item: &Item<'_>, text: String) -> String {
+        let arguments = match &*item.kind {
+            "local_shell_call" => json::as_text(item.action),
+            _ => json::as_text(item.arguments),
+        };
+        let action = serde_json::from_str::<Object<Action<'_>>>(&arguments).ok();
+        let action = action.and_then(|action| action.0).unwrap_or_default();
+        let folder = action
+            .workdir
+            .get()
+            .or_else(|| action.working_directory.get());
+        match folder.filter(|folder| self.state.places.cwd() != Some(*folder)) {
+            Some(folder) => format!("{} && {text}", calls::command_line(&["cd", folder])),
+            None => text,
+        }
     }
 
     pub(super) fn output(&mut self, number: u32, item: &Item<'_>, out: &mut Vec<TranscriptItem>) {
