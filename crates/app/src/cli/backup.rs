@@ -1,15 +1,23 @@
-//! `daybook backup` and `daybook restore`: the whole memory in one file.
+//! `daybook backup` and `daybook restore`: the whole memory in one file; and memory files as they once were.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use daybook_engine::jobs::persons_word::PersonsChange;
 use serde_json::json;
 
 use super::CommonArgs;
+use super::history::described;
+use super::scope_args::{ScopeArgs, current_folder};
 use crate::backup::{Manifest, restore, write};
 use crate::folders::data_folder::{self, display_path};
+use crate::process::block_on;
+use crate::service::RequestError;
+use crate::service::history::{HistoryCommit, find_state};
+use crate::service::memory_changes::{RequestedBy, make_change};
+use crate::service::scope_choice::open_folder;
 use crate::settings::{MemoryPlace, Settings, masked};
 use crate::terminal::output::{bold, count, json as print_json, print_line};
 use crate::wiring::{Daybook, MemoryDatabase};
@@ -42,25 +50,73 @@ impl BackupCommand {
     }
 }
 
-/// Create a data folder from a backup.
+/// Create a data folder from a backup; with --at bring memory files back to an earlier state.
 ///
-/// Everything is checked against the backup's manifest before anything is put in place. Imports that were undone
+/// Of a backup, everything is checked against its manifest before anything is put in place. Imports that were undone
 /// and memories that were forgotten since the backup are restored, too.
+///
+/// With --at all memory files of one scope are as they were then, as a new commit: what was learned since and is in
+/// no file any more is forgotten, what is in a file again is remembered. `daybook undo` takes it back.
 #[derive(Args)]
 pub(crate) struct RestoreCommand {
     /// The backup
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(
+        value_name = "FILE",
+        required_unless_present = "at",
+        conflicts_with = "at"
+    )]
+    file: Option<PathBuf>,
+    /// Instead of a backup: the state of the memory files, a commit or a time such as 2026-02-04 or yesterday
+    #[arg(long, value_name = "STATE")]
+    at: Option<String>,
+    #[command(flatten)]
+    scope: ScopeArgs,
 }
 
 impl RestoreCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
+        match (&self.at, &self.file) {
+            (Some(state), _) => self.restore_state(common, state),
+            (None, Some(_)) if self.scope.is_given() => bail!(RequestError::Invalid(
+                "a backup holds the whole memory; --scope and --project go with --at".to_owned()
+            )),
+            (None, Some(file)) => Self::restore_backup(common, file),
+            (None, None) => bail!(RequestError::Invalid(
+                "name a backup, or a state with --at".to_owned()
+            )),
+        }
+    }
+
+    fn restore_state(&self, common: &CommonArgs, state: &str) -> Result<ExitCode> {
+        let daybook = Daybook::open_existing(common)?;
+        let (commit, changed) = block_on(async {
+            let here = current_folder()?;
+            let scope = self.scope.choice().one(&daybook, Some(&here)).await?;
+            let folder = open_folder(&daybook, &scope).await?;
+            let commit = find_state(&daybook, (&scope, &folder), state)?;
+            let wanted = PersonsChange::Restore(commit.clone());
+            let by = RequestedBy::Person;
+            Ok((commit, make_change(&daybook, &scope, &wanted, by).await?))
+        })?;
+        let commit = HistoryCommit::from(&commit);
+        if common.json {
+            print_json(&json!({ "state": commit, "change": changed }))?;
+        } else if changed.commit.is_some() {
+            let state = described(&daybook, &commit);
+            print_line!("{} is as it was at {state}", bold(&changed.scope));
+        } else {
+            print_line!("{} is in that state already.", bold(&changed.scope));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn restore_backup(common: &CommonArgs, file: &Path) -> Result<ExitCode> {
         refuse_server(
             common,
             "pg_restore --no-owner --exit-on-error daybook.dump --dbname",
         )?;
         let folder = data_folder::locate(common.root.as_deref())?;
-        let manifest = restore(&self.file, &folder)?;
+        let manifest = restore(file, &folder)?;
         print_summary(common, "restored to", &display_path(&folder), &manifest)
     }
 }

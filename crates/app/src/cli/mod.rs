@@ -12,18 +12,22 @@ mod entities;
 mod eval;
 mod first_run;
 mod forecast;
+mod history;
 mod hook;
 mod import;
 mod import_summary;
 mod jobs;
 mod mcp;
+mod memories;
 mod move_store;
 mod next_steps;
+mod persons_word;
 mod projects;
 mod quarantine;
 mod recall;
 mod redact;
 mod remember;
+mod scope_args;
 mod serve;
 mod sessions;
 mod setup;
@@ -60,6 +64,10 @@ Inspect
   projects     which checkouts belong together; merge and rename
   quarantine   what waits for your decision; accept and reject
   show         the original text behind a citation
+  history      the changes of memory files; --at prints a file as it was
+  diff         what changed in memory files between two states
+  list         what is remembered, with ids, sources and the lines that show it
+  why          where a line of memory comes from, since when, and what it was before
   jobs         background work, what it waits for; retry and cancel
   spend        calls of models, their cost, and what is left under caps
   redact       print text without its secrets; --explain says why
@@ -67,6 +75,11 @@ Inspect
   eval         measure recall, on benchmarks and on questions of your own
 
 Change
+  forget       forget something, everywhere; undo brings it back
+  edit         give a line of memory other words, in every file that shows it
+  pin          keep a memory in MEMORY.md, whatever ranks higher
+  unpin        let it take its place by rank again
+  undo         take back a change of memory files
   config       settings, their meaning, and where each value comes from
   consolidate  write memory files now, however short ago they were written
   checkout     bring memory folders up to date, where machines share a memory
@@ -84,7 +97,7 @@ Operate
   hook         called by an agent's host when something happens in a session
   serve        answer agents over HTTP, on this machine
   backup       write the whole memory to one file, while agents keep working
-  restore      create a data folder from a backup
+  restore      create a data folder from a backup; --at: memory files as they were
   move-store   move memory into a PostgreSQL database, or back into the data folder
   completions  completions for your shell
   man          the manual page";
@@ -147,6 +160,24 @@ enum CliCommand {
     Quarantine(quarantine::QuarantineCommand),
     /// Show the original text behind a citation
     Show(show::ShowCommand),
+    /// Show the changes of memory files, newest first
+    History(history::HistoryCommand),
+    /// Show what changed in memory files between two states
+    Diff(history::DiffCommand),
+    /// List what is remembered, with ids, sources and the lines that show it
+    List(memories::ListCommand),
+    /// Show where a line of memory comes from
+    Why(memories::WhyCommand),
+    /// Forget something, in every file and in recall
+    Forget(persons_word::ForgetCommand),
+    /// Give a line of memory other words
+    Edit(persons_word::EditCommand),
+    /// Keep a memory in MEMORY.md, whatever ranks higher
+    Pin(persons_word::PinCommand),
+    /// Let a pinned memory take its place by rank again
+    Unpin(persons_word::UnpinCommand),
+    /// Take back a change of memory files
+    Undo(persons_word::UndoCommand),
     /// Show calls of models, their cost, and what is left under caps
     Spend(spend::SpendCommand),
     /// Show what is covered, pending, in gaps, and why
@@ -161,7 +192,7 @@ enum CliCommand {
     Rebuild(update::RebuildCommand),
     /// Write the whole memory to one file, while agents keep working
     Backup(backup::BackupCommand),
-    /// Create a data folder from a backup
+    /// Create a data folder from a backup; with --at bring memory files to an earlier state
     Restore(backup::RestoreCommand),
     /// Move memory into a PostgreSQL database, or back into the data folder
     MoveStore(move_store::MoveStoreCommand),
@@ -243,6 +274,15 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Entities(command) => command.run(common),
         CliCommand::Quarantine(command) => command.run(common),
         CliCommand::Show(command) => command.run(common),
+        CliCommand::History(command) => command.run(common),
+        CliCommand::Diff(command) => command.run(common),
+        CliCommand::List(command) => command.run(common),
+        CliCommand::Why(command) => command.run(common),
+        CliCommand::Forget(command) => command.run(common),
+        CliCommand::Edit(command) => command.run(common),
+        CliCommand::Pin(command) => command.run(common),
+        CliCommand::Unpin(command) => command.run(common),
+        CliCommand::Undo(command) => command.run(common),
         CliCommand::Spend(command) => command.run(common),
         CliCommand::Status(command) => command.run(common),
         CliCommand::Consolidate(command) => command.run(common),
@@ -284,6 +324,11 @@ impl CliCommand {
             | Self::Checkout(_)
             | Self::Consolidate(_)
             | Self::Checkin(_)
+            | Self::Forget(_)
+            | Self::Edit(_)
+            | Self::Pin(_)
+            | Self::Unpin(_)
+            | Self::Undo(_)
             | Self::Backup(_)
             | Self::Restore(_)
             | Self::MoveStore(_)
@@ -306,6 +351,10 @@ impl CliCommand {
             | Self::Quarantine(_)
             | Self::Redact(_)
             | Self::Show(_)
+            | Self::History(_)
+            | Self::Diff(_)
+            | Self::List(_)
+            | Self::Why(_)
             | Self::Spend(_)
             | Self::Status(_)
             | Self::Config(_)

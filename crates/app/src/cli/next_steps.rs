@@ -104,7 +104,7 @@ fn first_entry(text: &str) -> Option<String> {
     parse_blocks(text)
         .into_iter()
         .find_map(|block| match block {
-            PageBlock::Ours(_, held) => held
+            PageBlock::Ours(_, held) | PageBlock::Pinned(_, held) => held
                 .first()
                 .map(|line| without_marker(line).trim_start_matches("- ").to_owned()),
             PageBlock::Altered(..) | PageBlock::Heading(..) | PageBlock::Other(_) => None,

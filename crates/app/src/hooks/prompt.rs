@@ -14,6 +14,7 @@ use daybook_domain::time::Clock;
 use daybook_engine::files::layout::run_folder;
 use daybook_engine::files::reindex::is_indexed_as_it_is;
 use daybook_engine::hook_events::shown_lines::ShownLines;
+use daybook_engine::recall::persons_words::use_persons_words;
 use daybook_engine::recall::prompt::{
     self, MemoryLine, PROMPT_ANSWERS, PROMPT_LINES, SessionKnowledge, select_lines,
 };
@@ -112,6 +113,7 @@ async fn search(
         }
     }
     recalled.answers = current;
+    use_persons_words(session.root, &mut recalled);
     Ok(recalled)
 }
 

@@ -18,6 +18,7 @@ mod exposition;
 mod fault;
 mod gate;
 mod listen;
+mod memories;
 mod metrics;
 mod openapi;
 mod refusal;

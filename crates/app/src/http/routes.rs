@@ -20,7 +20,7 @@ use super::shapes::{
     RecallRequest, RememberAnswer, RememberRequest, ShowAnswer, ShowQuery, TriggerAnswer,
     TriggerRequest,
 };
-use super::{metrics, threads};
+use super::{memories, metrics, threads};
 use crate::service::append_api::{
     self, MAX_FOLDER_BYTES, ReportedPlace, SessionAppend, SessionTrigger,
 };
@@ -57,6 +57,7 @@ pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
         .routes(routes!(status))
         .routes(routes!(show))
         .routes(routes!(words))
+        .merge(memories::all())
         .merge(threads::all())
         .routes(routes!(metrics::metrics))
         .routes(routes!(health))

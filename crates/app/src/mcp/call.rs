@@ -1,8 +1,9 @@
 //! One call of a tool: the memory it is for, its cancellation, and what its answer showed.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use daybook_engine::recall::interface_use::InterfaceUse;
 use daybook_engine::stop::Stop;
 
@@ -45,4 +46,9 @@ impl McpCall<'_> {
             false => Ok(()),
         }
     }
+}
+
+/// The folder that the server was started in.
+pub(super) fn server_folder() -> Result<PathBuf> {
+    std::env::current_dir().context("the folder that this server was started in cannot be read")
 }

@@ -15,8 +15,9 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{self, BUDGET};
 use super::arguments::{AROUND, count, parse_arguments, within};
-use super::call::McpCall;
+use super::call::{McpCall, server_folder};
 use super::entities;
+use super::history;
 use super::tools::ToolKind;
 use crate::process::block_on;
 use crate::service::agent_answer::{AgentAnswer, render_recalled};
@@ -46,6 +47,12 @@ pub(super) fn answer(
         ToolKind::CreateEntity => entities::create(call, &parse_arguments(arguments)?),
         ToolKind::UpsertRecord => entities::upsert(call, &parse_arguments(arguments)?),
         ToolKind::ListEntities => entities::list(call, &parse_arguments(arguments)?),
+        ToolKind::History => history::history(call, parse_arguments(arguments)?),
+        ToolKind::Diff => history::diff(call, parse_arguments(arguments)?),
+        ToolKind::Why => history::why(call, parse_arguments(arguments)?),
+        ToolKind::List => history::list(call, parse_arguments(arguments)?),
+        ToolKind::Forget => history::forget(call, parse_arguments(arguments)?),
+        ToolKind::Edit => history::edit(call, parse_arguments(arguments)?),
     }
 }
 
@@ -201,10 +208,6 @@ fn show(call: &McpCall<'_>, asked: &ShowArguments) -> Result<AgentAnswer> {
     answer.data["session"] = json!(session.id.to_string());
     call.record_shown(InterfaceUse::of_words(target, &session.id, &events));
     Ok(answer)
-}
-
-fn server_folder() -> Result<PathBuf> {
-    std::env::current_dir().context("the folder that this server was started in cannot be read")
 }
 
 #[cfg(test)]

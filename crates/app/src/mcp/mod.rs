@@ -15,6 +15,7 @@ mod calls;
 mod entities;
 mod envelope;
 mod framing;
+mod history;
 mod id_scanner;
 mod in_flight;
 mod lines;

@@ -4,6 +4,7 @@
 //! Not here: the work of the tools (`calls`).
 
 use clap::ValueEnum;
+use daybook_domain::ObservationKind;
 use daybook_engine::extract::entity_tools::{
     EntityTool, create_entity_tool, list_entities_tool, upsert_record_tool,
 };
@@ -17,6 +18,8 @@ pub(crate) enum ToolSet {
     Default,
     /// Also memory_create_entity, memory_upsert_record, memory_list_entities
     Entities,
+    /// Also history, diff, why, list, forget, edit
+    History,
 }
 
 /// Each tool.
@@ -29,6 +32,12 @@ pub(super) enum ToolKind {
     CreateEntity,
     UpsertRecord,
     ListEntities,
+    History,
+    Diff,
+    Why,
+    List,
+    Forget,
+    Edit,
 }
 
 /// A tool with its description.
@@ -67,6 +76,10 @@ pub(super) fn offered(sets: &[ToolSet]) -> Vec<NamedTool> {
     let mut kind = vec![Recall, Remember, Context, Show];
     if sets.contains(&ToolSet::Entities) {
         kind.extend([CreateEntity, UpsertRecord, ListEntities]);
+    }
+    if sets.contains(&ToolSet::History) {
+        use ToolKind::{Diff, Edit, Forget, History, List, Why};
+        kind.extend([History, Diff, Why, List, Forget, Edit]);
     }
     let named = |kind: ToolKind| NamedTool {
         kind,
@@ -116,6 +129,46 @@ fn tool(kind: ToolKind) -> Tool {
         ToolKind::ListEntities => {
             entity_tool(list_entities_tool(), "List memory entities", reading)
         }
+        ToolKind::History => reading(
+            "history",
+            "History of memory",
+            "The changes of memory files, newest first: id, time, author, subject.",
+            history(),
+        ),
+        ToolKind::Diff => reading(
+            "diff",
+            "What changed in memory",
+            "What changed in memory files: at the last change, at a named one, or between two states. \
+             A state is a change's id, or a time such as 2026-02-04 or yesterday.",
+            diff(),
+        ),
+        ToolKind::Why => reading(
+            "why",
+            "Where a line comes from",
+            "The observations behind a line of memory, the original words, since when it stands and \
+             what it was before.",
+            why(),
+        ),
+        ToolKind::List => reading(
+            "list",
+            "What is remembered",
+            "Everything that one memory holds, with ids and sources, page by page.",
+            list(),
+        ),
+        ToolKind::Forget => writing(
+            "forget",
+            "Forget",
+            "Remove something from memory because the person asks for it: from every file and from \
+             recall. Takes an id from `list`, or the exact text. The person can undo it.",
+            forget(),
+        ),
+        ToolKind::Edit => writing(
+            "edit",
+            "Change a line of memory",
+            "Give a line of memory other words because the person asks for it, in every file that \
+             shows it. The person can undo it.",
+            edit(),
+        ),
     }
 }
 
@@ -204,4 +257,63 @@ fn show() -> Value {
         "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "where to go on, as the page before said"},
     });
     object(properties, &["target"])
+}
+
+const SCOPE: &str =
+    "whose memory, such as project/tidepool or user/ada; the project at hand when left out";
+
+fn history() -> Value {
+    let properties = json!({
+        "file": {"type": "string", "description": "only changes of this file, such as MEMORY.md"},
+        "scope": {"type": "string", "description": SCOPE},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
+    });
+    object(properties, &[])
+}
+
+fn diff() -> Value {
+    let properties = json!({
+        "from": {"type": "string", "description": "the earlier state"},
+        "to": {"type": "string", "description": "the later state; the newest when left out"},
+        "at": {"type": "string", "description": "instead of both: the change made at this state"},
+        "file": {"type": "string", "description": "only this file"},
+        "scope": {"type": "string", "description": SCOPE},
+    });
+    object(properties, &[])
+}
+
+fn why() -> Value {
+    let properties = json!({
+        "line": {"type": "string", "minLength": 1, "description": "a part of the line's words, an id from `list`, or MEMORY.md:12"},
+        "scope": {"type": "string", "description": SCOPE},
+    });
+    object(properties, &["line"])
+}
+
+fn list() -> Value {
+    let properties = json!({
+        "kind": {"type": "string", "enum": ObservationKind::ALL.map(ObservationKind::as_str)},
+        "query": {"type": "string", "description": "only what contains these words"},
+        "scope": {"type": "string", "description": SCOPE},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
+        "after": {"type": "string", "description": "where to go on, as the page before said"},
+    });
+    object(properties, &[])
+}
+
+fn forget() -> Value {
+    let properties = json!({
+        "memory": {"type": "string", "minLength": 1, "description": "an id from `list`, or the exact text"},
+        "scope": {"type": "string", "description": SCOPE},
+    });
+    object(properties, &["memory"])
+}
+
+fn edit() -> Value {
+    let properties = json!({
+        "line": {"type": "string", "minLength": 1, "description": "an id from `list`, or a part of the line's words"},
+        "words": {"type": "string", "minLength": 1, "description": "the person's new words"},
+        "scope": {"type": "string", "description": SCOPE},
+    });
+    object(properties, &["line", "words"])
 }

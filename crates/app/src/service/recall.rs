@@ -5,6 +5,7 @@ use daybook_domain::Scope;
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::page::read_all;
 use daybook_engine::files::reindex::reindex_all;
+use daybook_engine::recall::persons_words::use_persons_words;
 use daybook_engine::recall::search::{RankedAnswer, RecallQuestion, RecallResult, recall};
 use serde_json::{Value, json};
 
@@ -69,6 +70,7 @@ pub(crate) async fn answer_query_in(
         now: until.unwrap_or_else(|| daybook.clock.now()),
     };
     let mut recalled = recall(&*daybook.store, &daybook.tenant, &question).await?;
+    use_persons_words(&daybook.root, &mut recalled);
     recalled.without_vectors = recalled.without_vectors.or(unusable);
     Ok(if query.strict {
         recalled.strict()

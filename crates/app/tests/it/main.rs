@@ -7,6 +7,7 @@
 )]
 
 mod agents;
+mod agents_history;
 mod backup;
 mod cli;
 mod codex_files;
@@ -29,6 +30,7 @@ mod metrics;
 mod models;
 #[cfg(all(unix, feature = "postgres"))]
 mod move_store;
+mod persons_word;
 mod projects;
 mod prompts;
 mod reach;

@@ -75,7 +75,7 @@ impl McpClient {
         serde_json::from_str(&line).expect("one line of JSON")
     }
 
-    fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         self.calls += 1;
         let id = self.calls;
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});

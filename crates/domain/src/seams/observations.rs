@@ -37,6 +37,11 @@ pub trait ObservationStore: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
+    /// Undoes a withdrawal: the observation is stored as it was given, and holds although its events are those that a
+    /// person took it back for. From now on it counts as something that a person asked to remember. Raises its scope;
+    /// changes nothing where it holds already.
+    async fn reinstate(&self, observation: &Observation, now: Timestamp) -> Result<(), StoreError>;
+
     /// Observations that hold in a scope, ordered by first time, then id.
     async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError>;
 

@@ -100,6 +100,7 @@ fn committed_line(account: &SessionAccount, subject: &CitedText) -> String {
 
 /// The highlights that no observation of the session says better.
 fn untaught_highlights<'a>(
+    input: &MemoryInput,
     account: &'a SessionAccount,
     observations: &[&MergedObservation],
 ) -> Vec<&'a CitedText> {
@@ -109,7 +110,14 @@ fn untaught_highlights<'a>(
         .filter(|evidence| evidence.session == account.session)
         .flat_map(|evidence| evidence.events.iter().copied())
         .collect();
-    let is_new = |said: &&CitedText| said.events.iter().any(|event| !taught.contains(event));
+    let forgotten = &input.persons.forgotten;
+    let is_forgotten = |event: &EventSeq| {
+        !forgotten.is_empty() && forgotten.contains(&(account.session.clone(), *event))
+    };
+    let is_new = |said: &&CitedText| {
+        let mut events = said.events.iter();
+        events.any(|event| !taught.contains(event) && !is_forgotten(event))
+    };
     account.highlights.iter().filter(is_new).collect()
 }
 
@@ -277,7 +285,7 @@ pub(super) fn session_page(
             format!("the agent asked: {said} — unanswered {cited}"),
         );
     }
-    let highlights = untaught_highlights(account, observations);
+    let highlights = untaught_highlights(input, account, observations);
     let most = highlights.len().saturating_sub(HIGHLIGHTS);
     let highlights = highlights[most..].iter().map(|said| {
         let cited = cite_statement(&account.label, said);

@@ -39,6 +39,8 @@ pub(super) struct MergedObservation {
     pub usage: UsageSources,
     /// How long it holds.
     pub validity: Validity,
+    /// A person pinned one of the observations.
+    pub pinned: bool,
 }
 
 impl MergedObservation {
@@ -214,6 +216,7 @@ fn new_merged(observation: &Observation) -> MergedObservation {
         evidence: observation.evidence.clone(),
         usage: UsageSources::default(),
         validity: Validity::default(),
+        pinned: false,
     }
 }
 

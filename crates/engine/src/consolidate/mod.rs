@@ -17,6 +17,8 @@ mod left_off;
 mod merge;
 mod name_mentions;
 mod names;
+mod note_changes;
+mod persons_words;
 mod phrase;
 mod rank;
 mod rollouts;
@@ -38,6 +40,7 @@ use by_session::ObservationsBySession;
 pub use branches::DECIDED;
 pub use candidates::selection_candidates;
 pub use left_off::LEFT_OFF;
+pub use persons_words::PersonsWords;
 pub use rollouts::{Rollout, rollouts};
 pub use rules::{ConsolidationRules, FileLayout};
 pub use session_account::SessionAccount;
@@ -60,6 +63,8 @@ pub struct MemoryInput {
     pub extractions: Vec<ExtractionRecord>,
     /// Uses of events. Only uses of the observations' evidence matter.
     pub uses: Vec<Use>,
+    /// The words of a person in place of observations' own, and what they pinned.
+    pub persons: PersonsWords,
     /// The time zone of dates and hours.
     pub zone: TimeZone,
 }
@@ -116,6 +121,10 @@ pub struct ScopeMemory {
     /// The selected sessions, the latest first, which then have files of their own in place of `sessions`; `None` where
     /// no selection is made.
     pub rollouts: Option<Vec<Rollout>>,
+    /// The observations that are shown in a person's words, with these words.
+    pub reworded: BTreeMap<ObservationId, String>,
+    /// All observations, those with the same content together, by time of first evidence.
+    pub merged: Vec<Vec<ObservationId>>,
 }
 
 /// Most entries of each section of `MEMORY.md`; the others remain in the diary and in recall.
@@ -137,7 +146,8 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
     let accounts = session_account::accounts(&input.extractions);
     let mut merged = merge::merge_observations(&input.observations, &input.uses);
     let changes = supersede::statement_changes(&merged);
-    let supersessions = validity::note_validity(&mut merged, &changes);
+    let supersessions = note_changes::note_validity(&mut merged, &changes);
+    let reworded = persons_words::apply(&input.persons, &mut merged);
     let by_session = ObservationsBySession::new(&merged);
     let curated = sections::curated_page(input, &accounts, &merged);
     let mut memory = ScopeMemory {
@@ -150,6 +160,8 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
         rollouts: None,
         curated,
         supersessions,
+        reworded,
+        merged: merged.iter().map(|one| one.observations.clone()).collect(),
     };
     for page in memory.pages_mut() {
         keep_lines_whole(page);
@@ -158,6 +170,13 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
 }
 
 impl ScopeMemory {
+    /// Drops the entries of all pages that `is_kept` does not select.
+    pub fn retain_entries(&mut self, is_kept: impl Fn(&MemoryEntry) -> bool) {
+        for section in self.pages_mut().flat_map(|page| &mut page.sections) {
+            section.entries.retain(&is_kept);
+        }
+    }
+
     fn pages_mut(&mut self) -> impl Iterator<Item = &mut MemoryPage> {
         let dated = [&mut self.daily, &mut self.sessions, &mut self.notes];
         let single = [

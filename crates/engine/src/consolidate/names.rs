@@ -216,7 +216,7 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
-    use crate::consolidate::consolidate;
+    use crate::consolidate::{PersonsWords, consolidate};
 
     /// An observation of the session `label`, at hour `n`.
     fn observation(n: i64, label: &str, text: &str) -> Observation {
@@ -258,6 +258,7 @@ mod tests {
             observations: observations.collect(),
             extractions: Vec::new(),
             uses: Vec::new(),
+            persons: PersonsWords::default(),
             zone: TimeZone::UTC,
         };
         let page = consolidate(&input).names;

@@ -17,7 +17,7 @@ use super::merge::MergedObservation;
 /// Most observations of one session before others have their turn.
 const OF_ONE_SESSION: usize = 3;
 
-/// The best `most` observations in display order: by relevant sessions, then statements before questions and rules
+/// The best `most` observations in display order: pinned ones first, then by relevant sessions, then statements before questions and rules
 /// before corrections of the moment, then by number of events, then by recency, then by how often they were shown, then by text. Of one
 /// session the best few come first and the others after those of all sessions, so that a long one leaves room.
 pub(super) fn top_ranked(
@@ -27,6 +27,7 @@ pub(super) fn top_ranked(
     let mut ranked: Vec<&MergedObservation> = observations.to_vec();
     ranked.sort_by_cached_key(|merged| {
         (
+            !merged.pinned,
             Reverse(
                 merged
                     .usage
@@ -42,7 +43,7 @@ pub(super) fn top_ranked(
     });
     let mut of_session: HashMap<&SessionId, usize> = HashMap::new();
     let (first, others): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|merged| {
-        let Some(first) = merged.evidence.first() else {
+        let Some(first) = merged.evidence.first().filter(|_| !merged.pinned) else {
             return true;
         };
         let known = of_session.entry(&first.session).or_default();

@@ -125,7 +125,7 @@ fn statement_entry(input: &MemoryInput, merged: &MergedObservation) -> MemoryEnt
             "{}{}{times}{}",
             merged.words(),
             context_suffix(merged),
-            merged.validity.suffix(input)
+            merged.validity.suffix(&input.zone)
         ),
     )
 }
@@ -136,7 +136,7 @@ pub(super) fn decision_entry(input: &MemoryInput, merged: &MergedObservation) ->
         merged.words(),
         context_suffix(merged),
         time_and_branch_suffix(input, merged),
-        merged.validity.suffix(input)
+        merged.validity.suffix(&input.zone)
     );
     observation_entry(merged, line)
 }
@@ -163,6 +163,7 @@ fn value_entries(observations: &[MergedObservation]) -> Vec<MemoryEntry> {
     subjects.sort_by_key(|(subject, values)| {
         let last = values.iter().map(|value| value.last_at()).max();
         (
+            !values.iter().any(|value| value.pinned),
             Reverse(values.len().min(3)),
             Reverse(last),
             (*subject).to_owned(),
@@ -286,7 +287,7 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
-    use crate::consolidate::accounts;
+    use crate::consolidate::{PersonsWords, accounts};
 
     fn cited(text: &str) -> CitedText {
         CitedText {
@@ -321,6 +322,7 @@ mod tests {
             observations: Vec::new(),
             extractions: records,
             uses: Vec::new(),
+            persons: PersonsWords::default(),
             zone: TimeZone::UTC,
         };
         let page = curated_page(&input, &accounts(&input.extractions), &[]);

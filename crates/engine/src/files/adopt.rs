@@ -120,7 +120,7 @@ fn own_words(page: &str) -> String {
     let mut words = String::new();
     for block in parse_blocks(page) {
         let lines: Vec<&str> = match block {
-            PageBlock::Altered(_, lines) => lines,
+            PageBlock::Altered(_, lines) | PageBlock::Pinned(_, lines) => lines,
             PageBlock::Other(line) if !line.trim().is_empty() => vec![line],
             PageBlock::Other(_) | PageBlock::Ours(..) | PageBlock::Heading(..) => Vec::new(),
         };

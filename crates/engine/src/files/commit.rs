@@ -127,6 +127,23 @@ impl<'a> CommitContext<'a> {
         }
     }
 
+    /// Commits the person's message with the files of the newest commit.
+    pub(super) fn commit_note(&self, message: &str) -> Result<ObjectId, FilesError> {
+        let who = self.stamp.person_signature();
+        for _ in 0..MAX_ATTEMPTS {
+            let head = self.branch()?.commit()?;
+            let mut staging = self.staging(StagingPurpose::Now);
+            let tree = tree::build_tree(&self.repo, &mut staging, head, &[])?;
+            let parents = head.into_iter().collect();
+            let commit = stage_commit_object(&mut staging, tree, parents, &who, message)?;
+            staging.publish()?;
+            if self.branch()?.advance(head, commit, &who, message)? == AdvanceOutcome::Done {
+                return Ok(commit);
+            }
+        }
+        Err(self.branch_contended())
+    }
+
     /// Stages a commit; `None` if its tree would equal that of `head`.
     pub(super) fn stage_commit(
         &self,

@@ -70,7 +70,8 @@ pub fn curate(
     limits: CurationLimits,
     day: &str,
 ) -> Result<CuratedPage, FilesError> {
-    let withheld = withheld::load(lock)?.remove(CURATED).unwrap_or_default();
+    let choices = withheld::load(lock)?.remove(CURATED);
+    let withheld = choices.unwrap_or_default().withheld;
     let path = FilePath::engine_file(CURATED);
     // A file that cannot be read is left alone when it comes to writing.
     let current = reader::text(lock.folder().root(), &path).ok().flatten();
@@ -166,7 +167,9 @@ fn plan(
 fn own_entries(text: &str) -> BTreeSet<EntryId> {
     let blocks = parse_blocks(text).into_iter();
     let ids = blocks.filter_map(|block| match block {
-        PageBlock::Ours(marker, _) | PageBlock::Altered(marker, _) => Some(marker.id()),
+        PageBlock::Ours(marker, _)
+        | PageBlock::Pinned(marker, _)
+        | PageBlock::Altered(marker, _) => Some(marker.id()),
         PageBlock::Heading(..) | PageBlock::Other(_) => None,
     });
     ids.collect()
@@ -233,7 +236,7 @@ impl CurationState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::page::{merge_page, render_page};
+    use crate::files::page::{PageChoices, merge_page, render_page};
 
     /// A page with one section of entries: a key and its words.
     fn page(entries: &[(&str, &str)]) -> MemoryPage {
@@ -263,7 +266,12 @@ mod tests {
             let (curated, after) = plan(&page, file.as_deref(), &none, limits, &state.on(day));
             let text = match &file {
                 None => render_page(&curated.page, &none),
-                Some(file) => merge_page(&curated.page, file, &none, curated.orphans),
+                Some(file) => merge_page(
+                    &curated.page,
+                    file,
+                    &PageChoices::default(),
+                    curated.orphans,
+                ),
             };
             file = text.contains("- ").then_some(text).or(file);
             state = after;

@@ -6,6 +6,9 @@
 //! references in Markdown note takers, which hide it when the page is read. Files of rollouts hold entries of another
 //! form, see [`block`].
 //!
+//! The word `#pinned` before the marker, or after it, is a person's: it keeps the entry on its page. The check is
+//! of the words without it, so the engine still updates the words of a pinned entry that are its own.
+//!
 //! Not here: which entries a page has (`page`).
 
 pub mod block;
@@ -19,6 +22,8 @@ use crate::consolidate::MemoryEntry;
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 const ID: usize = 6;
 const CHECK: usize = 4;
+/// The word that keeps an entry on its page, with the blank before it.
+const PIN: &str = " #pinned";
 
 /// A name of an entry within its file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,6 +85,8 @@ impl Marker {
 pub enum PageBlock<'a> {
     /// An entry that the engine wrote and that is unchanged.
     Ours(Marker, Vec<&'a str>),
+    /// An entry that the engine wrote and a person pinned, without changing its words.
+    Pinned(Marker, Vec<&'a str>),
     /// An entry that the engine wrote and a person changed.
     Altered(Marker, Vec<&'a str>),
     /// A heading of the first or second level: its level and its line.
@@ -96,6 +103,39 @@ pub fn render(entry: &MemoryEntry) -> Vec<String> {
         first.push_str(&format!(" ^{}", Marker::of(entry).0));
     }
     lines
+}
+
+/// Renders the lines of an entry with the engine's marker, and the pin of a person before it.
+#[must_use]
+pub fn render_pinned(entry: &MemoryEntry) -> Vec<String> {
+    let mut lines = plain_lines(entry);
+    if let Some(first) = lines.first_mut() {
+        first.push_str(&format!("{PIN} ^{}", Marker::of(entry).0));
+    }
+    lines
+}
+
+/// Whether a line carries a marker and the word that pins its entry.
+#[must_use]
+pub fn is_pinned(line: &str) -> bool {
+    split_marker(without_line_end(line)).is_some_and(|(words, _)| words.ends_with(PIN))
+        || split_late_pin(without_line_end(line)).is_some()
+}
+
+/// An entry's lines, joined, with the word that pins it, or without.
+#[must_use]
+pub fn with_pin(entry: &str, pinned: bool) -> String {
+    let end = entry.find('\n').map_or(entry.len(), |at| at + 1);
+    let (first, below) = entry.split_at(end);
+    let line = without_line_end(first);
+    let late = split_late_pin(line);
+    let Some((words, marker)) = late.or_else(|| split_marker(line)) else {
+        return entry.to_owned();
+    };
+    let words = words.strip_suffix(PIN).unwrap_or(words);
+    let pin = if pinned { PIN } else { "" };
+    let line_end = &first[line.len()..];
+    format!("{words}{pin} ^{}{line_end}{below}", marker.as_str())
 }
 
 fn plain_lines(entry: &MemoryEntry) -> Vec<String> {
@@ -118,6 +158,13 @@ pub fn render_heading(words: &str) -> String {
 pub fn is_own_heading(line: &str) -> bool {
     let marked = split_marker(without_line_end(line)).filter(|_| line.starts_with("# "));
     marked.is_some_and(|(words, marker)| check(std::iter::once(words)) == marker.check())
+}
+
+/// The marker of a heading that the engine wrote and that is unchanged.
+#[must_use]
+pub fn heading_marker(line: &str) -> Option<Marker> {
+    let marked = split_marker(without_line_end(line)).filter(|_| is_own_heading(line));
+    marked.map(|(_, marker)| marker)
 }
 
 /// An entry or heading of the engine with other words: its name stays, and the check is made anew.
@@ -146,7 +193,24 @@ pub fn re_marked(text: &str, change: impl Fn(&str) -> String) -> String {
 #[must_use]
 pub fn without_marker(line: &str) -> &str {
     let line = without_line_end(line);
-    split_marker(line).map_or(line, |(words, _)| words)
+    split_pinned_marker(line).map_or(line, |(words, _)| words)
+}
+
+/// The marker of an entry's first line; `None` for other lines.
+#[must_use]
+pub fn marker_of(line: &str) -> Option<Marker> {
+    split_pinned_marker(without_line_end(line)).map(|(_, marker)| marker)
+}
+
+/// The words of a line before its marker and without a pin, and the marker.
+fn split_pinned_marker(line: &str) -> Option<(&str, Marker)> {
+    let (words, marker) = split_late_pin(line).or_else(|| split_marker(line))?;
+    Some((words.strip_suffix(PIN).unwrap_or(words), marker))
+}
+
+/// Splits a line whose pin a person typed after the marker.
+fn split_late_pin(line: &str) -> Option<(&str, Marker)> {
+    split_marker(line.trim_end().strip_suffix(PIN)?)
 }
 
 /// A line without its line end.
@@ -165,7 +229,7 @@ pub fn parse_blocks(text: &str) -> Vec<PageBlock<'_>> {
             blocks.push(block);
             continue;
         }
-        let marked = split_marker(without_line_end(line)).filter(|_| line.starts_with("- "));
+        let marked = split_pinned_marker(without_line_end(line)).filter(|_| line.starts_with("- "));
         let Some((words, marker)) = marked else {
             blocks.push(plain_block(line));
             continue;
@@ -176,10 +240,10 @@ pub fn parse_blocks(text: &str) -> Vec<PageBlock<'_>> {
         }
         let under = held.iter().skip(1).map(|line| without_line_end(line));
         let intact = check(std::iter::once(words).chain(under)) == marker.check();
-        let block = if intact {
-            PageBlock::Ours
-        } else {
-            PageBlock::Altered
+        let block = match (intact, is_pinned(line)) {
+            (true, false) => PageBlock::Ours,
+            (true, true) => PageBlock::Pinned,
+            (false, _) => PageBlock::Altered,
         };
         blocks.push(block(marker, held));
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use daybook_testkit::mutation::parse_mutated_text;
 
 use super::entry::{is_own_heading, parse_blocks, without_marker};
-use super::page::{Orphans, deleted_markers, is_untouched, merge_page, render_page};
+use super::page::{Orphans, PageChoices, deleted_markers, is_untouched, merge_page, render_page};
 use crate::consolidate::{MemoryEntry, MemoryPage, MemorySection};
 
 fn page() -> MemoryPage {
@@ -39,7 +39,8 @@ fn fuzz_memory_page() {
             for line in current.lines() {
                 let _ = (without_marker(line), is_own_heading(line));
             }
-            let write = |text: &str| merge_page(&page, text, &BTreeSet::new(), Orphans::Remove);
+            let write =
+                |text: &str| merge_page(&page, text, &PageChoices::default(), Orphans::Remove);
             // The first write may remove all of a person's text; the second then brings the page into its
             // own form.
             let twice = write(&write(current));

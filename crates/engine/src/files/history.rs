@@ -91,7 +91,7 @@ impl Folder {
     }
 
     /// One commit.
-    pub(super) fn commit(&self, id: CommitHash) -> Result<Commit, FilesError> {
+    pub fn commit(&self, id: CommitHash) -> Result<Commit, FilesError> {
         let repo = self.repository()?;
         describe(&repo, id.0).map_err(self.damaged())
     }
@@ -126,6 +126,23 @@ impl Folder {
             None => Ok(None),
             Some(entry) => Ok(Some(entry.object().map_err(self.damaged())?.detach().data)),
         }
+    }
+
+    /// The content id of the file at `path` in `commit`; `None` if there was none.
+    pub(super) fn blob_at(
+        &self,
+        commit: CommitHash,
+        path: &FilePath,
+    ) -> Result<Option<BlobId>, FilesError> {
+        let repo = self.repository()?;
+        let tree = self
+            .find_commit(&repo, commit)?
+            .tree()
+            .map_err(self.damaged())?;
+        let found = tree
+            .lookup_entry(path.components().map(str::as_bytes))
+            .map_err(self.damaged())?;
+        Ok(found.map(|entry| BlobId(entry.object_id())))
     }
 
     /// The memory files in `commit`.

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use daybook_text::redact::Redactor;
 
-use super::entry::{PageBlock, is_own_heading, parse_blocks, re_marked};
+use super::entry::{PageBlock, is_own_heading, parse_blocks, re_marked, with_pin};
 use super::layout::{is_engine_file, is_engine_page};
 
 /// Who wrote a file's text.
@@ -69,6 +69,10 @@ pub(super) fn hide_own(redactor: &Redactor, owner: FileOwner, text: &str) -> Opt
 fn own_block(redactor: &Redactor, block: &PageBlock<'_>) -> String {
     match block {
         PageBlock::Ours(_, lines) => re_marked(&lines.concat(), |words| hidden(redactor, words)),
+        PageBlock::Pinned(_, lines) => {
+            let unpinned = with_pin(&lines.concat(), false);
+            with_pin(&re_marked(&unpinned, |words| hidden(redactor, words)), true)
+        }
         PageBlock::Heading(1, line) if is_own_heading(line) => {
             re_marked(line, |words| hidden(redactor, words))
         }
@@ -110,7 +114,7 @@ fn without_own_blocks(text: &str) -> String {
     let mut persons = String::with_capacity(text.len());
     for block in parse_blocks(text) {
         let lines = match block {
-            PageBlock::Ours(_, lines) => {
+            PageBlock::Ours(_, lines) | PageBlock::Pinned(_, lines) => {
                 lines.iter().for_each(|_| persons.push('\n'));
                 continue;
             }

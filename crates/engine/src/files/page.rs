@@ -2,13 +2,13 @@
 //!
 //! The engine owns only entries that carry its marker and still agree with it. Everything else in the file
 //! is a person's and stays byte for byte, in its order. An entry that a person changed is not written again
-//! beside theirs; one that a person deleted is withheld.
+//! beside theirs; one that a person deleted is withheld. What a person pinned comes first in its section.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry::{
-    EntryId, Marker, PageBlock, is_own_heading, parse_blocks, render, render_heading,
-    without_line_end, without_marker,
+    EntryId, Marker, PageBlock, heading_marker, is_own_heading, is_pinned, parse_blocks, render,
+    render_heading, render_pinned, without_line_end, without_marker,
 };
 use crate::consolidate::{MemoryEntry, MemoryPage, MemorySection};
 
@@ -21,6 +21,15 @@ pub enum Orphans {
     Disown,
     /// They stay as they are: the file is curated in passes.
     Keep,
+}
+
+/// A person's choices for one page.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PageChoices {
+    /// Versions of entries that are not written.
+    pub withheld: BTreeSet<Marker>,
+    /// Versions of entries that are not removed.
+    pub kept: BTreeSet<Marker>,
 }
 
 /// Renders the page as a new file.
@@ -56,11 +65,12 @@ pub fn render_page(page: &MemoryPage, withheld: &BTreeSet<Marker>) -> String {
 pub fn merge_page(
     page: &MemoryPage,
     current: &str,
-    withheld: &BTreeSet<Marker>,
+    choices: &PageChoices,
     orphans: Orphans,
 ) -> String {
-    if orphans == Orphans::Remove && is_untouched(page, current) {
-        return render_page(page, withheld);
+    let is_free = orphans == Orphans::Remove && !has_chosen(page, current, choices);
+    if is_free && is_untouched(page, current) {
+        return render_page(page, &choices.withheld);
     }
     // A carriage return at the very end becomes such a line end as soon as a line follows it.
     let ending = if current.contains("\r\n") || current.ends_with('\r') {
@@ -68,12 +78,47 @@ pub fn merge_page(
     } else {
         "\n"
     };
-    let mut merge = PageMerge::new(page, withheld, orphans, ending);
+    let mut merge = PageMerge::new(page, choices, orphans, ending);
     for block in parse_blocks(current) {
         merge.add_block(block);
     }
     merge.add_missing(page);
+    merge.order_pinned_first();
     merge.text()
+}
+
+/// Whether the file has a version of an entry or of the heading that stays because a person chose it.
+fn has_chosen(page: &MemoryPage, current: &str, choices: &PageChoices) -> bool {
+    if choices == &PageChoices::default() {
+        return false;
+    }
+    let entries = page.sections.iter().flat_map(|section| &section.entries);
+    let planned = entries.map(Marker::of).chain(planned_heading(page));
+    let refused: BTreeSet<EntryId> = planned
+        .filter(|marker| choices.withheld.contains(marker))
+        .map(|marker| marker.id())
+        .collect();
+    let is_chosen =
+        |marker: &Marker| choices.kept.contains(marker) || refused.contains(&marker.id());
+    own_markers(current).iter().any(is_chosen)
+}
+
+/// The version of a page's heading.
+pub(super) fn planned_heading(page: &MemoryPage) -> Option<Marker> {
+    heading_marker(&render_heading(&page.heading)).filter(|_| !page.heading.is_empty())
+}
+
+/// The markers of the engine's unchanged entries in a file, pinned or not, and of its heading.
+#[must_use]
+pub fn own_markers(text: &str) -> BTreeSet<Marker> {
+    parse_blocks(text)
+        .into_iter()
+        .filter_map(|block| match block {
+            PageBlock::Ours(marker, _) | PageBlock::Pinned(marker, _) => Some(marker),
+            PageBlock::Heading(1, line) => heading_marker(line),
+            PageBlock::Altered(..) | PageBlock::Heading(..) | PageBlock::Other(_) => None,
+        })
+        .collect()
 }
 
 /// Whether the file holds only the engine's text: no line, heading or blank line of a person.
@@ -101,7 +146,10 @@ pub fn is_untouched(page: &MemoryPage, current: &str) -> bool {
                 lines.extend(held.iter().map(|line| without_line_end(line)));
             }
             PageBlock::Other(line) if without_line_end(line).is_empty() => {}
-            PageBlock::Altered(..) | PageBlock::Heading(..) | PageBlock::Other(_) => return false,
+            PageBlock::Pinned(..)
+            | PageBlock::Altered(..)
+            | PageBlock::Heading(..)
+            | PageBlock::Other(_) => return false,
         }
     }
     lines.push("");
@@ -127,7 +175,9 @@ fn markers(text: &str) -> Vec<Marker> {
     parse_blocks(text)
         .into_iter()
         .filter_map(|block| match block {
-            PageBlock::Ours(marker, _) | PageBlock::Altered(marker, _) => Some(marker),
+            PageBlock::Ours(marker, _)
+            | PageBlock::Pinned(marker, _)
+            | PageBlock::Altered(marker, _) => Some(marker),
             PageBlock::Heading(..) | PageBlock::Other(_) => None,
         })
         .collect()
@@ -145,6 +195,9 @@ struct PagePiece {
 
 struct PageMerge<'a> {
     planned: BTreeMap<EntryId, &'a MemoryEntry>,
+    /// Entries whose planned version a person refused.
+    refused: BTreeSet<EntryId>,
+    choices: &'a PageChoices,
     heading: String,
     orphans: Orphans,
     ending: &'static str,
@@ -156,21 +209,26 @@ struct PageMerge<'a> {
 impl<'a> PageMerge<'a> {
     fn new(
         page: &'a MemoryPage,
-        withheld: &BTreeSet<Marker>,
+        choices: &'a PageChoices,
         orphans: Orphans,
         ending: &'static str,
     ) -> Self {
         let entries = page.sections.iter().flat_map(|section| &section.entries);
-        let (kept_back, planned): (Vec<&MemoryEntry>, Vec<&MemoryEntry>) =
-            entries.partition(|entry| withheld.contains(&Marker::of(entry)));
         let id = |entry: &MemoryEntry| EntryId::of(&entry.key);
+        let refused = entries
+            .clone()
+            .filter(|entry| choices.withheld.contains(&Marker::of(entry)));
+        let is_heading_refused =
+            planned_heading(page).is_some_and(|marker| choices.withheld.contains(&marker));
         Self {
-            placed: kept_back.into_iter().map(id).collect(),
-            planned: planned
-                .into_iter()
-                .map(|entry| (id(entry), entry))
-                .collect(),
-            heading: page.heading.clone(),
+            placed: BTreeSet::new(),
+            refused: refused.map(id).collect(),
+            planned: entries.map(|entry| (id(entry), entry)).collect(),
+            choices,
+            heading: match is_heading_refused {
+                true => String::new(),
+                false => page.heading.clone(),
+            },
             orphans,
             ending,
             section: String::new(),
@@ -180,7 +238,8 @@ impl<'a> PageMerge<'a> {
 
     fn add_block(&mut self, block: PageBlock<'_>) {
         match block {
-            PageBlock::Ours(marker, lines) => self.add_own_entry(marker.id(), lines),
+            PageBlock::Ours(marker, lines) => self.add_own_entry(&marker, &lines),
+            PageBlock::Pinned(marker, lines) => self.add_pinned_entry(&marker, &lines),
             PageBlock::Altered(marker, lines) => {
                 self.placed.insert(marker.id());
                 self.push(true, owned(&lines));
@@ -198,15 +257,35 @@ impl<'a> PageMerge<'a> {
         }
     }
 
-    fn add_own_entry(&mut self, id: EntryId, lines: Vec<&str>) {
+    /// Adds an entry whose words are the engine's and whose place is a person's: its words follow the memory.
+    fn add_pinned_entry(&mut self, marker: &Marker, lines: &[&str]) {
+        let id = marker.id();
         let planned = self.planned.get(&id).copied();
+        let planned = planned.filter(|_| !self.refused.contains(&id));
+        match planned {
+            Some(entry) if self.placed.insert(id) => self.push(true, render_pinned(entry)),
+            Some(_) | None => self.push(true, owned(lines)),
+        }
+    }
+
+    fn add_own_entry(&mut self, marker: &Marker, lines: &[&str]) {
+        let id = marker.id();
+        let planned = self.planned.get(&id).copied();
+        let is_kept = match planned {
+            Some(_) => self.refused.contains(&id),
+            None => self.choices.kept.contains(marker),
+        };
         match (planned, self.orphans) {
+            _ if is_kept && !self.placed.contains(&id) => {
+                self.placed.insert(id);
+                self.push(true, owned(lines));
+            }
             (Some(entry), _) if !self.placed.contains(&id) => {
                 self.placed.insert(id);
                 self.push(true, render(entry));
             }
             (Some(_), _) | (None, Orphans::Remove) => {}
-            (None, Orphans::Keep) => self.push(true, owned(&lines)),
+            (None, Orphans::Keep) => self.push(true, owned(lines)),
             (None, Orphans::Disown) => {
                 let own = |line: &&str| {
                     format!(
@@ -234,6 +313,7 @@ impl<'a> PageMerge<'a> {
             let missing: Vec<&MemoryEntry> = section
                 .entries
                 .iter()
+                .filter(|entry| !self.refused.contains(&EntryId::of(&entry.key)))
                 .filter(|entry| self.placed.insert(EntryId::of(&entry.key)))
                 .collect();
             if !missing.is_empty() {
@@ -273,6 +353,36 @@ impl<'a> PageMerge<'a> {
         }
         if !title.is_empty() {
             self.push(false, vec![format!("## {title}")]);
+        }
+    }
+
+    /// Moves the pinned entries of each section before its others; everything else keeps its place.
+    fn order_pinned_first(&mut self) {
+        let is_pinned = |piece: &PagePiece| piece.lines.first().is_some_and(|line| is_pinned(line));
+        if !self
+            .pieces
+            .iter()
+            .any(|piece| piece.is_entry && is_pinned(piece))
+        {
+            return;
+        }
+        let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (place, piece) in self.pieces.iter().enumerate() {
+            if piece.is_entry {
+                places.entry(piece.section.clone()).or_default().push(place);
+            }
+        }
+        for places in places.into_values() {
+            let mut entries: Vec<Vec<String>> = places
+                .iter()
+                .map(|place| std::mem::take(&mut self.pieces[*place].lines))
+                .collect();
+            let first =
+                |lines: &Vec<String>| lines.first().is_some_and(|line| !self::is_pinned(line));
+            entries.sort_by_key(first);
+            for (place, lines) in places.into_iter().zip(entries) {
+                self.pieces[place].lines = lines;
+            }
         }
     }
 

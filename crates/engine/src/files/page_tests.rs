@@ -43,7 +43,7 @@ fn read(text: &str) -> String {
 }
 
 fn write(page: &MemoryPage, current: &str) -> String {
-    merge_page(page, current, &BTreeSet::new(), Orphans::Remove)
+    merge_page(page, current, &PageChoices::default(), Orphans::Remove)
 }
 
 #[test]
@@ -108,9 +108,78 @@ fn an_entry_that_a_person_deleted_is_known_and_can_be_withheld() {
         .collect();
     let gone = deleted_markers(&edited, &written);
     assert_eq!(gone, [Marker::of(&entry("a", "test first [7f78:L1]"))]);
-    let withheld = gone.into_iter().collect();
-    let text = merge_page(&rules(), &edited, &withheld, Orphans::Remove);
+    let choices = PageChoices {
+        withheld: gone.into_iter().collect(),
+        ..PageChoices::default()
+    };
+    let text = merge_page(&rules(), &edited, &choices, Orphans::Remove);
     assert_eq!(text, edited);
+    // Brought back by hand, it stands as it was; a newer version of it is written all the same.
+    let text = merge_page(&rules(), &written, &choices, Orphans::Remove);
+    assert_eq!(text, written);
+    let newer = page(&[("Rules", &[("a", "test first, twice [7f78:L1,9]")])]);
+    let text = merge_page(&newer, &edited, &choices, Orphans::Remove);
+    assert!(text.contains("test first, twice"), "{text}");
+}
+
+#[test]
+fn an_earlier_version_that_a_person_brought_back_stays_until_there_is_a_newer_one() {
+    let old = page(&[(
+        "Rules",
+        &[("a", "cache: 20 [7f78:L1]"), ("b", "mine [7f78:L2]")],
+    )]);
+    let new = page(&[("Rules", &[("a", "cache: 50 [7f78:L1]")])]);
+    let written = render_page(&old, &BTreeSet::new());
+    let versions = |page: &MemoryPage| own_markers(&render_page(page, &BTreeSet::new()));
+    let restored = PageChoices {
+        withheld: versions(&new),
+        kept: versions(&old),
+    };
+    assert_eq!(
+        merge_page(&new, &written, &restored, Orphans::Remove),
+        written
+    );
+    let newest = page(&[("Rules", &[("a", "cache: 100 [7f78:L1]")])]);
+    let text = merge_page(&newest, &written, &restored, Orphans::Remove);
+    assert!(
+        text.contains("cache: 100") && text.contains("mine"),
+        "{text}"
+    );
+    assert!(!text.contains("cache: 20"), "{text}");
+}
+
+#[test]
+fn a_pinned_entry_comes_first_stays_when_it_is_outranked_and_shows_the_newest_value() {
+    let written = render_page(&rules(), &BTreeSet::new());
+    for pinned in [
+        written.replace("L2] ^", "L2] #pinned ^"),
+        written
+            .lines()
+            .map(|line| match line.contains("push") {
+                true => format!("{line} #pinned\n"),
+                false => format!("{line}\n"),
+            })
+            .collect(),
+    ] {
+        let text = write(&rules(), &pinned);
+        let first = text.lines().position(|line| line.contains("push")).unwrap();
+        let second = text.lines().position(|line| line.contains("test")).unwrap();
+        assert!(first < second && text.contains("#pinned ^"), "{text}");
+        assert_eq!(read(&text), read(&text).replace(" #pinned", ""));
+        let without = page(&[("Rules", &[("a", "test first [7f78:L1]")])]);
+        assert!(write(&without, &text).contains("push when told [7f78:L2] #pinned"));
+        let newer = page(&[("Rules", &[("b", "push when asked [7f78:L2,9]")])]);
+        let updated = write(&newer, &text);
+        assert!(
+            updated.contains("push when asked [7f78:L2,9] #pinned ^"),
+            "{updated}"
+        );
+        let unpinned = updated.replace(" #pinned", "");
+        assert!(
+            !write(&rules(), &unpinned).contains("when asked"),
+            "the engine owns it again"
+        );
+    }
 }
 
 #[test]
@@ -149,9 +218,9 @@ fn new_entries_join_their_section_wherever_a_person_moved_it() {
 fn entries_of_a_lost_database_are_left_to_the_person() {
     let written = render_page(&rules(), &BTreeSet::new());
     let only = page(&[("Rules", &[("a", "test first [7f78:L1]")])]);
-    let text = merge_page(&only, &written, &BTreeSet::new(), Orphans::Disown);
+    let text = merge_page(&only, &written, &PageChoices::default(), Orphans::Disown);
     assert!(text.contains("\n- push when told [7f78:L2]\n"));
-    let again = merge_page(&only, &text, &BTreeSet::new(), Orphans::Remove);
+    let again = merge_page(&only, &text, &PageChoices::default(), Orphans::Remove);
     assert_eq!(again, text);
 }
 

@@ -40,7 +40,7 @@ impl FilePath {
     }
 
     /// A file that the engine keeps at the top of every memory folder.
-    pub(super) fn engine_file(file: &'static str) -> Self {
+    pub fn engine_file(file: &'static str) -> Self {
         debug_assert!(fault_in(file).is_none(), "{file}");
         Self(file.to_owned())
     }

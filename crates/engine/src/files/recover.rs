@@ -30,7 +30,6 @@ use super::path::FilePath;
 use super::reader::read_private;
 use super::refs::AdvanceOutcome;
 use super::replace_file::{self, FileReplacement, PathState, ReplacementOutcome};
-use super::stamp::engine_signature_at;
 use super::steps::WriteStep;
 use super::tree::{FileChange, changes_between};
 
@@ -196,8 +195,8 @@ fn advance_branch(
     let failed = || FilesError::git("read a commit", context.folder.root());
     let planned = context.repo.find_commit(intent.new).map_err(failed())?;
     let message = planned.message_raw_sloppy().to_string();
-    let time = planned.time().map_err(failed())?;
-    let who = engine_signature_at(time);
+    let author = planned.author().map_err(failed())?;
+    let who = author.to_owned().map_err(failed())?;
     for _ in 0..MAX_ATTEMPTS {
         let head = context.branch()?.commit()?;
         let landed = if head == intent.base {

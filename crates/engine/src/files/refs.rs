@@ -19,6 +19,7 @@ use super::folder::{Folder, MAIN_BRANCH};
 use super::git_lock::{self, GitReplaceOutcome};
 
 /// Result of an attempt to advance a branch.
+#[derive(PartialEq, Eq)]
 pub(super) enum AdvanceOutcome {
     Done,
     /// A person had moved it, and it stays there.

@@ -291,8 +291,9 @@ fn parse_entries(text: &str, observations: &[Observation]) -> Vec<FileEntry> {
             continue;
         }
         let (held, observation): (&[&str], _) = match &block {
-            PageBlock::Ours(marker, held) => (held, shown.get(&marker.id()).copied()),
-            PageBlock::Altered(_, held) => (held, None),
+            PageBlock::Ours(marker, held)
+            | PageBlock::Pinned(marker, held)
+            | PageBlock::Altered(marker, held) => (held, shown.get(&marker.id()).copied()),
             PageBlock::Heading(_, words) | PageBlock::Other(words) => {
                 (std::slice::from_ref(words), None)
             }
@@ -376,7 +377,7 @@ fn file_entry(
 }
 
 /// Splits the citations off the end of an entry: `… [7f78:L3] [ca:L5]`.
-fn split_citation(text: &str) -> (&str, Option<String>) {
+pub(super) fn split_citation(text: &str) -> (&str, Option<String>) {
     let mut rest = text;
     let mut first = None;
     while let Some((before, inside)) = rest

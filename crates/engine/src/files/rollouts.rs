@@ -172,7 +172,7 @@ pub fn merge_blocks(
     let is_ours = |piece: &PageBlock<'_>| match piece {
         PageBlock::Ours(..) => orphans == Orphans::Remove,
         PageBlock::Other(line) => line.trim().is_empty(),
-        PageBlock::Altered(..) | PageBlock::Heading(..) => false,
+        PageBlock::Pinned(..) | PageBlock::Altered(..) | PageBlock::Heading(..) => false,
     };
     if pieces.iter().all(is_ours) {
         return missing.into_iter().map(text_of).collect();
@@ -187,7 +187,7 @@ pub fn merge_blocks(
     let (mut last, mut below_title) = (0, None);
     let title = EntryId::of(TITLE_KEY);
     for piece in pieces {
-        let is_title = matches!(&piece, PageBlock::Ours(marker, _) | PageBlock::Altered(marker, _)
+        let is_title = matches!(&piece, PageBlock::Ours(marker, _) | PageBlock::Pinned(marker, _) | PageBlock::Altered(marker, _)
             if marker.id() == title);
         match piece {
             PageBlock::Ours(marker, lines) => match (take(&marker.id()), orphans) {
@@ -196,7 +196,7 @@ pub fn merge_blocks(
                 (None, Orphans::Keep) => merged.push(lines.concat()),
                 (None, Orphans::Disown) => merged.push(without_marker_lines(&lines)),
             },
-            PageBlock::Altered(marker, lines) => {
+            PageBlock::Pinned(marker, lines) | PageBlock::Altered(marker, lines) => {
                 take(&marker.id());
                 merged.push(lines.concat());
             }

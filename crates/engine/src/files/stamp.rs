@@ -17,6 +17,15 @@ pub struct CommitStamp {
     pub person: Person,
 }
 
+/// Whose change a commit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommitAuthor {
+    /// The engine's.
+    Engine,
+    /// The person's, who requested it.
+    Person,
+}
+
 /// The author of edits made by hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
@@ -64,6 +73,13 @@ impl CommitStamp {
             name,
             email: "you@localhost".into(),
             time: self.time(),
+        }
+    }
+
+    pub(super) fn signature(&self, author: CommitAuthor) -> Signature {
+        match author {
+            CommitAuthor::Engine => self.engine_signature(),
+            CommitAuthor::Person => self.person_signature(),
         }
     }
 

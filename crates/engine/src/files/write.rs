@@ -27,7 +27,7 @@ use super::path::FilePath;
 use super::recover::{self, RecoverOutcome};
 use super::scan::WorkTreeScan;
 pub use super::skipped::SkippedPath;
-use super::stamp::CommitStamp;
+use super::stamp::{CommitAuthor, CommitStamp};
 use super::steps::WriteStep;
 use super::tree::{FileChange, Head};
 
@@ -180,6 +180,21 @@ impl WriterLock<'_> {
         holds_lease: &dyn Fn() -> bool,
         plan: impl FnOnce(&FolderSnapshot<'_>) -> Result<FileChanges, FilesError>,
     ) -> Result<WriteOutcome, FilesError> {
+        self.write_as(CommitAuthor::Engine, stamp, message, holds_lease, plan)
+    }
+
+    /// [`WriterLock::write`], as the change of `author`.
+    ///
+    /// # Errors
+    /// As [`WriterLock::write`].
+    pub fn write_as(
+        &self,
+        author: CommitAuthor,
+        stamp: &CommitStamp,
+        message: &str,
+        holds_lease: &dyn Fn() -> bool,
+        plan: impl FnOnce(&FolderSnapshot<'_>) -> Result<FileChanges, FilesError>,
+    ) -> Result<WriteOutcome, FilesError> {
         if !holds_lease() {
             return Ok(WriteOutcome::LeaseLost);
         }
@@ -192,7 +207,7 @@ impl WriterLock<'_> {
             scan: &settled_tree.scan,
         })?;
         wanted.check(self.folder(), &head.tree)?;
-        let Some(intent) = stage_write(&context, head, &wanted, message)? else {
+        let Some(intent) = stage_write(&context, head, &wanted, (author, message))? else {
             return Ok(WriteOutcome::Unchanged(settled));
         };
         if !holds_lease() {
@@ -208,6 +223,18 @@ impl WriterLock<'_> {
             kept: applied.kept,
             edits: after.edits.map(CommitHash),
         }))
+    }
+}
+
+impl WriterLock<'_> {
+    /// Commits that a person changed something that no file shows: the files stay as they are. Returns the commit.
+    ///
+    /// # Errors
+    /// As [`WriterLock::settle`].
+    pub fn note(&self, stamp: &CommitStamp, message: &str) -> Result<CommitHash, FilesError> {
+        let context = CommitContext::new(self.folder(), stamp)?;
+        settle(&context)?;
+        context.commit_note(message).map(CommitHash)
     }
 }
 
@@ -255,7 +282,7 @@ fn stage_write(
     context: &CommitContext<'_>,
     head: &Head,
     wanted: &FileChanges,
-    message: &str,
+    (author, message): (CommitAuthor, &str),
 ) -> Result<Option<Intent>, FilesError> {
     let mut staging = context.staging(StagingPurpose::Intent);
     let mut changes = Vec::new();
@@ -281,7 +308,7 @@ fn stage_write(
     if changes.is_empty() {
         return Ok(None);
     }
-    let who = context.stamp.engine_signature();
+    let who = context.stamp.signature(author);
     let Some(new) = context.stage_commit(&mut staging, head, &changes, &who, message)? else {
         return Ok(None);
     };

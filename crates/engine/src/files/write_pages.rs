@@ -1,132 +1,32 @@
 //! Writes a memory's pages to its folder, merged with a person's text, in one commit.
 //!
-//! There are two steps, under one writer lock. [`withhold_deleted`] returns the entries that a person has
-//! deleted, so that the caller can retract their observations; [`write_pages`] writes. After a crash
-//! between the two, the first is repeated, which changes nothing more.
+//! There are two steps, under one writer lock. `persons_changes` returns the entries that a person has deleted or
+//! brought back, so that the caller can retract or reinstate their observations; [`write_pages`] writes. After a
+//! crash between the two, the first is repeated, which changes nothing more.
 //!
 //! Not here: the content of a memory.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use tracing::field::{Empty, display};
 use tracing::{Span, info_span};
 
 use super::changes::FileChanges;
-use super::entities;
+use super::entry::Marker;
 use super::entry::block::BlockEntry;
-use super::entry::{EntryId, Marker};
 use super::error::FilesError;
-use super::folder::Folder;
-use super::history::CommitHash;
-use super::layout::{CURATED, SUMMARY, is_engine_page, pages};
+use super::layout::{CURATED, is_engine_page, pages};
 use super::lock::WriterLock;
-use super::page::{Orphans, deleted_markers, is_untouched, merge_page, render_page};
+use super::page::{Orphans, PageChoices, is_untouched, merge_page, render_page};
 use super::path::FilePath;
 use super::rollouts::{RolloutFiles, is_rollout_file, merge_blocks};
-use super::stamp::CommitStamp;
+use super::stamp::{CommitAuthor, CommitStamp};
 use super::unwritten_pages::{UnwrittenPage, record_unwritten};
-use super::withheld;
+use super::withheld::{self, Withheld};
 use super::write::{FolderSnapshot, SkippedPath, WriteOutcome};
 use crate::consolidate::{MemoryPage, MemorySection, Rollout, ScopeMemory};
 use crate::stage::inside;
-
-/// Most commits that are searched for a person's deletions since the engine's last write.
-const COMMITS_BACK: usize = 1000;
-/// The engine's name as an author.
-const ENGINE: &str = "Daybook";
-
-/// Finds entries that a person has deleted since the engine's last write, and withholds them from now on.
-///
-/// # Errors
-/// When the disk cannot be read or written.
-pub fn withhold_deleted(
-    lock: &WriterLock<'_>,
-    stamp: &CommitStamp,
-) -> Result<BTreeSet<EntryId>, FilesError> {
-    let Some(head) = lock.settle(stamp)?.head else {
-        return Ok(BTreeSet::new());
-    };
-    let mut withheld = withheld::load(lock)?;
-    let mut gone = BTreeSet::new();
-    let mut changed = false;
-    for (path, markers) in removed_by_person(lock, head)? {
-        let current = utf8_text(lock.folder().read_at(head, &path)?);
-        // A person who deletes the whole of MEMORY.md or the summary wants it made anew.
-        if current.is_none() && matches!(path.as_str(), CURATED | SUMMARY) {
-            continue;
-        }
-        let current = entry_ids(current.as_deref().unwrap_or_default());
-        for marker in markers {
-            if current.contains(&marker.id()) {
-                continue;
-            }
-            gone.insert(marker.id());
-            changed |= withheld
-                .entry(path.as_str().to_owned())
-                .or_default()
-                .insert(marker);
-        }
-    }
-    if changed {
-        withheld::save(lock, &withheld)?;
-    }
-    Ok(gone)
-}
-
-/// Entries of the engine's that a person's commits removed, by file, on all sides of merges back to the
-/// engine's last write. An entry that one side lacks because the engine itself dropped it there is not a
-/// person's deletion: so sides are never compared with each other.
-fn removed_by_person(
-    lock: &WriterLock<'_>,
-    head: CommitHash,
-) -> Result<BTreeMap<FilePath, BTreeSet<Marker>>, FilesError> {
-    let folder = lock.folder();
-    let (mut out, mut engine_wrote) = (BTreeMap::<_, BTreeSet<Marker>>::new(), false);
-    let (mut next, mut seen) = (vec![head], BTreeSet::from([head]));
-    for _ in 0..COMMITS_BACK {
-        let Some(id) = next.pop() else { break };
-        let commit = folder.commit(id)?;
-        // Commits of entities lie in between, and they include a person's deletions, too.
-        if commit.author == ENGINE && !entities::is_entity_commit(&commit.subject) {
-            engine_wrote = true;
-            continue;
-        }
-        if let [before] = commit.parents[..] {
-            for (path, markers) in removed_in_commit(folder, before, id)? {
-                out.entry(path).or_default().extend(markers);
-            }
-        }
-        next.extend(commit.parents.into_iter().filter(|id| seen.insert(*id)));
-    }
-    Ok(if engine_wrote { out } else { BTreeMap::new() })
-}
-
-/// Entries of the engine's that one commit removed.
-fn removed_in_commit(
-    folder: &Folder,
-    before: CommitHash,
-    after: CommitHash,
-) -> Result<Vec<(FilePath, Vec<Marker>)>, FilesError> {
-    let left = folder.files_at(after)?;
-    let mut removed = Vec::new();
-    for (path, blob) in folder.files_at(before)? {
-        if !is_engine_page(path.as_str()) || left.get(&path) == Some(&blob) {
-            continue;
-        }
-        let Some(written) = utf8_text(folder.read_at(before, &path)?) else {
-            continue;
-        };
-        let current = utf8_text(folder.read_at(after, &path)?).unwrap_or_default();
-        removed.push((path, deleted_markers(&current, &written)));
-    }
-    Ok(removed)
-}
-
-/// The entries in a text, changed or not.
-fn entry_ids(text: &str) -> BTreeSet<EntryId> {
-    deleted_markers("", text).iter().map(Marker::id).collect()
-}
 
 /// Result of writing a memory's pages.
 #[must_use]
@@ -136,6 +36,38 @@ pub struct WritePagesReport {
     pub outcome: WriteOutcome,
     /// Pages that could not be written. They do not affect other pages.
     pub unwritten: Vec<UnwrittenPage>,
+}
+
+/// A person's change of their memory, as one commit of theirs: each page is changed, merged with the memory, and
+/// changed again.
+pub struct PersonsCommit<'a> {
+    /// The message.
+    pub message: &'a str,
+    /// Changes the text of a page before the memory is merged into it.
+    pub before: &'a dyn Fn(&FilePath, String) -> String,
+    /// Changes the text of a page afterwards.
+    pub after: &'a dyn Fn(&FilePath, String) -> String,
+}
+
+/// Writes the memory's pages with a person's change of them. Where they change nothing, the commit records the
+/// message alone.
+///
+/// # Errors
+/// As [`write_pages`].
+pub fn write_persons_change(
+    lock: &WriterLock<'_>,
+    memory: &ScopeMemory,
+    orphans: PageOrphans,
+    stamp: &CommitStamp,
+    change: &PersonsCommit<'_>,
+) -> Result<WritePagesReport, FilesError> {
+    let author = CommitAuthor::Person;
+    let mut posted =
+        write_in_one_commit(lock, memory, (orphans, change), (author, stamp), &|| true)?;
+    if let WriteOutcome::Unchanged(settled) = &mut posted.outcome {
+        settled.head = Some(lock.note(stamp, change.message)?);
+    }
+    Ok(posted)
 }
 
 /// Writes the memory's pages. A page that cannot be written is skipped, returned, and recorded in the
@@ -195,7 +127,22 @@ pub fn write_pages_with(
     holds_lease: &dyn Fn() -> bool,
 ) -> Result<WritePagesReport, FilesError> {
     let span = info_span!("post", commit = Empty, unwritten = Empty, outcome = Empty);
-    let work = || write_in_one_commit(lock, memory, orphans, stamp, message, holds_lease);
+    let unchanged = |_: &FilePath, text: String| text;
+    let change = PersonsCommit {
+        message,
+        before: &unchanged,
+        after: &unchanged,
+    };
+    let author = CommitAuthor::Engine;
+    let work = || {
+        write_in_one_commit(
+            lock,
+            memory,
+            (orphans, &change),
+            (author, stamp),
+            holds_lease,
+        )
+    };
     inside(span, work, record_outcome)
 }
 
@@ -215,34 +162,42 @@ fn record_outcome(span: &Span, posted: &WritePagesReport) {
 fn write_in_one_commit(
     lock: &WriterLock<'_>,
     memory: &ScopeMemory,
-    orphans: PageOrphans,
-    stamp: &CommitStamp,
-    message: &str,
+    (orphans, change): (PageOrphans, &PersonsCommit<'_>),
+    (author, stamp): (CommitAuthor, &CommitStamp),
     holds_lease: &dyn Fn() -> bool,
 ) -> Result<WritePagesReport, FilesError> {
     let withheld = withheld::load(lock)?;
-    let none = BTreeSet::new();
+    let none = PageChoices::default();
     let pages = pages(memory);
     let rollouts = memory.rollouts.as_deref().map(RolloutFiles::of);
     let rollouts = rollouts.unwrap_or_default();
     let mut unwritten = Vec::new();
-    let outcome = lock.write(stamp, message, holds_lease, |snapshot| {
+    let outcome = lock.write_as(author, stamp, change.message, holds_lease, |snapshot| {
         let mut changes = FileChanges::none();
         for (path, page) in &pages {
-            let held = withheld.get(path.as_str()).unwrap_or(&none);
-            let page_file = PageFile { snapshot, path };
-            if let Some(new) = page_file.new_text(page, held, orphans.of(path))? {
+            let chosen = withheld.get(path.as_str()).unwrap_or(&none);
+            let page_file = PageFile {
+                snapshot,
+                path,
+                change,
+            };
+            if let Some(new) = page_file.new_text(page, chosen, orphans.of(path))? {
                 changes.write(path.clone(), new);
             }
         }
-        add_rollouts(
+        let retiring = RetiringPages {
             snapshot,
+            is_current: &|path| pages.contains_key(path) || rollouts.contains(path),
+            withheld: &withheld,
+            change,
+        };
+        add_rollouts(
+            (snapshot, change),
             &rollouts,
             &withheld,
             (&mut changes, orphans.others),
         )?;
-        let is_current = |path: &FilePath| pages.contains_key(path) || rollouts.contains(path);
-        remove_retired(snapshot, &is_current, &mut changes, orphans.others)?;
+        retiring.remove(&mut changes, orphans.others)?;
         changes.retain(|path| snapshot.skipped_at(path).is_none());
         unwritten = discard_impossible(snapshot, &mut changes)?;
         Ok(changes)
@@ -269,13 +224,28 @@ pub fn write_rollouts(
 ) -> Result<WriteOutcome, FilesError> {
     let withheld = withheld::load(lock)?;
     let rollouts = RolloutFiles::of(rollouts);
+    let unchanged = |_: &FilePath, text: String| text;
     lock.write(stamp, message, holds_lease, |snapshot| {
         let mut changes = FileChanges::none();
         let orphans = Orphans::Remove;
-        add_rollouts(snapshot, &rollouts, &withheld, (&mut changes, orphans))?;
-        let is_current =
-            |path: &FilePath| !is_rollout_file(path.as_str()) || rollouts.contains(path);
-        remove_retired(snapshot, &is_current, &mut changes, orphans)?;
+        let change = PersonsCommit {
+            message,
+            before: &unchanged,
+            after: &unchanged,
+        };
+        add_rollouts(
+            (snapshot, &change),
+            &rollouts,
+            &withheld,
+            (&mut changes, orphans),
+        )?;
+        let retiring = RetiringPages {
+            snapshot,
+            is_current: &|path| !is_rollout_file(path.as_str()) || rollouts.contains(path),
+            withheld: &withheld,
+            change: &change,
+        };
+        retiring.remove(&mut changes, orphans)?;
         changes.retain(|path| snapshot.skipped_at(path).is_none());
         discard_impossible(snapshot, &mut changes)?;
         Ok(changes)
@@ -283,16 +253,21 @@ pub fn write_rollouts(
 }
 
 fn add_rollouts(
-    snapshot: &FolderSnapshot<'_>,
+    (snapshot, change): (&FolderSnapshot<'_>, &PersonsCommit<'_>),
     rollouts: &RolloutFiles,
-    withheld: &withheld::Withheld,
+    withheld: &Withheld,
     (changes, orphans): (&mut FileChanges, Orphans),
 ) -> Result<(), FilesError> {
     let none = BTreeSet::new();
     let is_wanted = !rollouts.is_empty();
     for (path, blocks) in rollouts.iter() {
-        let held = withheld.get(path.as_str()).unwrap_or(&none);
-        let file = PageFile { snapshot, path };
+        let held = withheld.get(path.as_str());
+        let held = held.map_or(&none, |choices| &choices.withheld);
+        let file = PageFile {
+            snapshot,
+            path,
+            change,
+        };
         if let Some(new) = file.new_blocks((blocks, is_wanted), held, orphans)? {
             changes.write(path.clone(), new);
         }
@@ -340,6 +315,7 @@ fn blocked_pages<'a>(
 struct PageFile<'a> {
     snapshot: &'a FolderSnapshot<'a>,
     path: &'a FilePath,
+    change: &'a PersonsCommit<'a>,
 }
 
 impl PageFile<'_> {
@@ -347,12 +323,13 @@ impl PageFile<'_> {
     fn new_text(
         &self,
         page: &MemoryPage,
-        withheld: &BTreeSet<Marker>,
+        choices: &PageChoices,
         orphans: Orphans,
     ) -> Result<Option<String>, FilesError> {
+        let after = |text: String| (self.change.after)(self.path, text);
         let new = match self.snapshot.read(self.path)? {
             None => {
-                let fresh = render_page(page, withheld);
+                let fresh = after(render_page(page, &choices.withheld));
                 // The heading has a marker, too, and is no content by itself.
                 let says_something = fresh.lines().skip(1).any(|line| line.contains(" ^"));
                 return Ok(says_something.then_some(fresh));
@@ -361,7 +338,8 @@ impl PageFile<'_> {
                 // A file that is not UTF-8 is wholly a person's.
                 Err(_) => return Ok(None),
                 Ok(current) => {
-                    let new = merge_page(page, &current, withheld, orphans);
+                    let changed = (self.change.before)(self.path, current.clone());
+                    let new = after(merge_page(page, &changed, choices, orphans));
                     (new != current).then_some(new)
                 }
             },
@@ -382,43 +360,52 @@ impl PageFile<'_> {
             None if is_wanted => String::new(),
             None => return Ok(None),
         };
-        let new = merge_blocks(blocks, &current, withheld, orphans);
+        let changed = (self.change.before)(self.path, current.clone());
+        let merged = merge_blocks(blocks, &changed, withheld, orphans);
+        let new = (self.change.after)(self.path, merged);
         Ok((new != current).then_some(new))
     }
 }
 
-/// Deletes pages that the memory no longer has, if they are as the engine wrote them; a person's additions
-/// stay.
-fn remove_retired(
-    snapshot: &FolderSnapshot<'_>,
-    is_current: &dyn Fn(&FilePath) -> bool,
-    changes: &mut FileChanges,
-    orphans: Orphans,
-) -> Result<(), FilesError> {
-    if orphans == Orphans::Disown {
-        return Ok(());
-    }
-    let empty = MemoryPage {
-        heading: String::new(),
-        sections: Vec::new(),
-    };
-    for (path, _) in snapshot.files() {
-        if !is_engine_page(path.as_str()) || is_current(path) {
-            continue;
+/// Pages that the memory no longer has.
+struct RetiringPages<'a> {
+    snapshot: &'a FolderSnapshot<'a>,
+    is_current: &'a dyn Fn(&FilePath) -> bool,
+    withheld: &'a Withheld,
+    change: &'a PersonsCommit<'a>,
+}
+
+impl RetiringPages<'_> {
+    /// Deletes those that are as the engine wrote them; a person's additions stay, and what they brought back.
+    fn remove(&self, changes: &mut FileChanges, orphans: Orphans) -> Result<(), FilesError> {
+        if orphans == Orphans::Disown {
+            return Ok(());
         }
-        let Some(current) = utf8_text(snapshot.read(path)?) else {
-            continue;
+        let empty = MemoryPage {
+            heading: String::new(),
+            sections: Vec::new(),
         };
-        if is_untouched(&any_titles(&current), &current) {
-            changes.delete(path.clone());
-            continue;
+        let none = PageChoices::default();
+        for (path, _) in self.snapshot.files() {
+            if !is_engine_page(path.as_str()) || (self.is_current)(path) {
+                continue;
+            }
+            let Some(current) = utf8_text(self.snapshot.read(path)?) else {
+                continue;
+            };
+            let changed = (self.change.before)(path, current.clone());
+            let chosen = self.withheld.get(path.as_str()).unwrap_or(&none);
+            if chosen.kept.is_empty() && is_untouched(&any_titles(&changed), &changed) {
+                changes.delete(path.clone());
+                continue;
+            }
+            let left = merge_page(&empty, &changed, chosen, orphans);
+            if left != current {
+                changes.write(path.clone(), left);
+            }
         }
-        let left = merge_page(&empty, &current, &BTreeSet::new(), orphans);
-        if left != current {
-            changes.write(path.clone(), left);
-        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// A page with the titles of the file itself: for a retired page it is unknown which titles were the

@@ -1,37 +1,35 @@
 //! Consolidates one scope: writes its current observations to its memory files.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use daybook_domain::page::read_all;
-use daybook_domain::seams::{IndexWriter, ObservationStore};
+use daybook_domain::seams::IndexWriter;
 use daybook_domain::{
-    ClaimedJob, Failure, FailureClass, FinishOutcome, JobKey, Observation, ObservationId,
-    ObservationKind, RetryWait, Scope, ScopeKind, SessionId, StoreError, Tenant, Timestamp, Use,
+    ClaimedJob, Failure, FailureClass, FinishOutcome, JobKey, RetryWait, Scope, StoreError,
+    Timestamp,
 };
-use daybook_text::fence::without_citations;
 
 use tracing::field::Empty;
 use tracing::{Span, info_span, warn};
 
 use super::curation::curate_memory;
 use super::entities::{staged_for, write_staged};
-use super::selection::{SelectionPlan, cooldown_of, select};
+use super::scope_memory::{load_memory, select_sessions, settle_memory};
+use super::selection::{SelectionPlan, cooldown_of};
 use super::settle::is_abandoned;
-use super::{PersonSessions, WorkError, WorkerContext};
-use crate::consolidate::{MemoryInput, ScopeMemory, consolidate as build, promoted};
+use super::{WorkError, WorkerContext};
+use crate::consolidate::ScopeMemory;
 use crate::files::adopt::{has_own_words, set_aside};
 use crate::files::audit::is_missing;
-use crate::files::entry::EntryId;
 use crate::files::layout::{folder, pages, tenant_folder};
 use crate::files::page::Orphans;
+use crate::files::persons_lines::PersonsLines;
 use crate::files::reindex::{reindex, remove_from_index};
+use crate::files::reworded::record_reworded;
 use crate::files::stamp::CommitStamp;
 use crate::files::unwritten_pages::UnwrittenPage;
 use crate::files::write::WriteOutcome;
-use crate::files::write_pages::{PageOrphans, withhold_deleted, write_pages_with, write_rollouts};
+use crate::files::write_pages::{PageOrphans, write_pages_with, write_rollouts};
 use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, WriterLock};
-use crate::projects::assign::has_own_key;
 use crate::stage::within;
 
 /// Result of one consolidation.
@@ -160,7 +158,8 @@ async fn write_memory(
     scope: &Scope,
 ) -> Result<Consolidated, WorkError> {
     let path = folder(&worker.root, scope);
-    let (mut memory, mut plan) = load_memory(worker, scope).await?;
+    let mut memory = load_memory(&worker.into(), scope, &PersonsLines::default()).await?;
+    let plan = select_sessions(worker, scope, &mut memory).await?;
     worker
         .store
         .set_supersessions(scope, &memory.supersessions)
@@ -200,29 +199,16 @@ async fn write_memory(
     if !staged.is_empty() && !write_staged(worker, &staged, &lock, &stamp, &holds_lease).await? {
         return Ok(ConsolidateOutcome::LeaseLost.into());
     }
-    if retract_deleted(worker, scope, &lock, &stamp, &memory).await? {
-        (memory, plan) = load_memory(worker, scope).await?;
-    }
+    let (mut memory, mut plan) = settle_memory(worker, scope, &lock, &stamp, Some(memory)).await?;
     if !keep_forgotten(plan.as_ref(), &lock, &stamp, &holds_lease)? {
         return Ok(ConsolidateOutcome::LeaseLost.into());
     }
-    let orphans = orphans_of(worker, scope).await?;
+    let orphans = orphans(worker, scope).await?;
     let message = commit_message(&memory);
-    let curated = curate_memory(worker, &lock, &mut memory)?;
-    let orphans = PageOrphans {
-        curated: curated.unwrap_or(orphans),
-        others: orphans,
-    };
+    let orphans = curated_orphans(worker, &lock, &mut memory, orphans)?;
     let posted = write_pages_with(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
-    match worker.folder_sync() {
-        Some(sharing) => {
-            sharing.sync_and_reindex(scope, &lock, &stamp).await?;
-        }
-        None => {
-            drop(lock);
-            reindex(&*worker.store, &worker.root, scope, now).await?;
-        }
-    }
+    record_reworded(&lock, &memory)?;
+    index_files(worker, scope, lock, &stamp).await?;
     for unwritten in &posted.unwritten {
         warn!(%scope, page = %unwritten.page, why = unwritten.why, "a page was not written");
     }
@@ -252,16 +238,6 @@ fn keep_forgotten(
     let message = format!("Keep {removed} sessions to forget beside {added} new ones");
     let written = write_rollouts(lock, &plan.union, stamp, &message, holds_lease)?;
     Ok(written != WriteOutcome::LeaseLost)
-}
-
-/// What happens to entries that this database does not know: before the first success, they are a person's.
-async fn orphans_of(worker: &WorkerContext, scope: &Scope) -> Result<Orphans, StoreError> {
-    let key = JobKey::Consolidate(scope.clone());
-    let job = worker.store.job(&key).await?;
-    Ok(match job.is_none_or(|job| job.done == 0) {
-        true => Orphans::Disown,
-        false => Orphans::Remove,
-    })
 }
 
 /// Whether memory files of the scope were ever written.
@@ -304,35 +280,6 @@ async fn wait_for_writer(
     Ok(ConsolidateOutcome::LeaseLost)
 }
 
-/// Retracts observations whose entries a person has deleted from the files. Returns whether that changed an
-/// observation.
-async fn retract_deleted(
-    worker: &WorkerContext,
-    scope: &Scope,
-    lock: &WriterLock<'_>,
-    stamp: &CommitStamp,
-    memory: &ScopeMemory,
-) -> Result<bool, WorkError> {
-    let gone = withhold_deleted(lock, stamp)?;
-    if gone.is_empty() {
-        return Ok(false);
-    }
-    let pages = pages(memory);
-    let entries = pages
-        .values()
-        .flat_map(|page| &page.sections)
-        .flat_map(|s| &s.entries);
-    let withdrawn: BTreeSet<ObservationId> = entries
-        .filter(|entry| gone.contains(&EntryId::of(&entry.key)))
-        .flat_map(|entry| entry.observations.iter().copied())
-        .collect();
-    let mut changed = false;
-    for id in withdrawn {
-        changed |= worker.store.retract(scope, id, worker.clock.now()).await?;
-    }
-    Ok(changed)
-}
-
 fn has_no_entries(memory: &ScopeMemory) -> bool {
     memory.rollouts.as_ref().is_none_or(Vec::is_empty)
         && pages(memory)
@@ -341,7 +288,51 @@ fn has_no_entries(memory: &ScopeMemory) -> bool {
             .all(|section| section.entries.is_empty())
 }
 
-fn commit_message(memory: &ScopeMemory) -> String {
+/// What happens to entries that the memory does not have: a database that never wrote them has no record of them.
+pub(super) async fn orphans(worker: &WorkerContext, scope: &Scope) -> Result<Orphans, StoreError> {
+    let key = JobKey::Consolidate(scope.clone());
+    let job = worker.store.job(&key).await?;
+    Ok(match job.is_none_or(|job| job.done == 0) {
+        true => Orphans::Disown,
+        false => Orphans::Remove,
+    })
+}
+
+/// Leaves in `memory` what a curation leaves of it, and returns what happens to the entries that it does not have.
+pub(super) fn curated_orphans(
+    worker: &WorkerContext,
+    lock: &WriterLock<'_>,
+    memory: &mut ScopeMemory,
+    orphans: Orphans,
+) -> Result<PageOrphans, WorkError> {
+    let curated = curate_memory(worker, lock, memory)?;
+    Ok(PageOrphans {
+        curated: curated.unwrap_or(orphans),
+        others: orphans,
+    })
+}
+
+/// Releases a written folder, shared where several machines have it, and indexes its files.
+pub(super) async fn index_files(
+    worker: &WorkerContext,
+    scope: &Scope,
+    lock: WriterLock<'_>,
+    stamp: &CommitStamp,
+) -> Result<(), WorkError> {
+    match worker.folder_sync() {
+        Some(sharing) => {
+            sharing.sync_and_reindex(scope, &lock, stamp).await?;
+        }
+        None => {
+            drop(lock);
+            let now = worker.clock.now();
+            reindex(&*worker.store, &worker.root, scope, now).await?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn commit_message(memory: &ScopeMemory) -> String {
     let entries: usize = memory
         .curated
         .sections
@@ -351,118 +342,4 @@ fn commit_message(memory: &ScopeMemory) -> String {
     let selected = memory.rollouts.as_ref().map(Vec::len);
     let sessions = selected.unwrap_or(memory.sessions.len());
     format!("Post {entries} entries from {sessions} sessions")
-}
-
-/// Builds the scope's memory from the store, with what was selected, where a selection is made.
-async fn load_memory(
-    worker: &WorkerContext,
-    scope: &Scope,
-) -> Result<(ScopeMemory, Option<SelectionPlan>), StoreError> {
-    let input = load_input(worker, scope).await?;
-    let plan = select(worker, scope, &input).await?;
-    let mut memory = build(&input);
-    if let Some(plan) = &plan {
-        memory.rollouts = Some(plan.rollouts.clone());
-        memory.sessions.clear();
-    }
-    Ok((memory, plan))
-}
-
-async fn load_input(worker: &WorkerContext, scope: &Scope) -> Result<MemoryInput, StoreError> {
-    let mut observations = ObservationStore::observations(&*worker.store, scope).await?;
-    let tenant = &scope.tenant;
-    let mut title = scope.name.clone();
-    let mut extractions = Vec::new();
-    match scope.kind {
-        ScopeKind::Project => {
-            extractions = worker
-                .store
-                .extractions_in_project(tenant, &scope.name)
-                .await?;
-            let projects = read_all(|page| worker.store.projects(tenant, page)).await?;
-            let mut own = projects.iter().filter(|p| p.key == scope.name);
-            // A name that a person gave is the title; otherwise the identity is more descriptive than its
-            // key.
-            if let Some(project) = own.find(|project| has_own_key(project)) {
-                title = short_name(&project.identity);
-            }
-        }
-        ScopeKind::User => {
-            let mut own = PersonSessions::new(&*worker.store, &worker.person, scope);
-            observations.extend(repeated_preferences(worker, scope, &mut own).await?);
-            for record in worker.store.extractions_without_root(tenant).await? {
-                if own.contains(&record.session).await? {
-                    extractions.push(record);
-                }
-            }
-        }
-        ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room => {}
-    }
-    Ok(MemoryInput {
-        scope: scope.clone(),
-        title: without_citations(&title).into_owned(),
-        person: match scope.kind {
-            ScopeKind::User => scope.name.clone(),
-            ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room | ScopeKind::Project => {
-                worker.person.clone()
-            }
-        },
-        uses: uses_of(worker, tenant, &observations).await?,
-        observations,
-        extractions,
-        zone: worker.zone.clone(),
-    })
-}
-
-/// Uses of the sessions that the observations rest on.
-async fn uses_of(
-    worker: &WorkerContext,
-    tenant: &Tenant,
-    observations: &[Observation],
-) -> Result<Vec<Use>, StoreError> {
-    let evidence = observations.iter().flat_map(|it| &it.evidence);
-    let sessions: BTreeSet<&SessionId> = evidence.map(|it| &it.session).collect();
-    if sessions.is_empty() {
-        return Ok(Vec::new());
-    }
-    let sessions: Vec<SessionId> = sessions.into_iter().cloned().collect();
-    worker.store.uses(tenant, &sessions).await
-}
-
-/// Preferences stated in more than one project: they are promoted to the person's scope.
-async fn repeated_preferences(
-    worker: &WorkerContext,
-    person: &Scope,
-    own: &mut PersonSessions<'_>,
-) -> Result<Vec<Observation>, StoreError> {
-    let kinds = [ObservationKind::Preference, ObservationKind::Correction];
-    let stated = worker
-        .store
-        .observations_of_kinds(&person.tenant, ScopeKind::Project, &kinds)
-        .await?;
-    let mut theirs = Vec::new();
-    for mut observation in stated {
-        let mut evidence = Vec::new();
-        for piece in observation.evidence.drain(..) {
-            if own.contains(&piece.session).await? {
-                evidence.push(piece);
-            }
-        }
-        observation.evidence = evidence;
-        if !observation.evidence.is_empty() {
-            theirs.push(observation);
-        }
-    }
-    Ok(promoted(theirs, person))
-}
-
-/// `ada/engine` of `github.com/ada/engine`; the last part of a folder.
-fn short_name(identity: &str) -> String {
-    let parts: Vec<&str> = identity.trim_matches('/').split('/').collect();
-    let is_folder = identity.starts_with('/') || identity.contains('\\');
-    match parts.as_slice() {
-        [.., owner, name] if !is_folder && parts.len() > 2 => format!("{owner}/{name}"),
-        [.., name] => (*name).to_owned(),
-        [] => identity.to_owned(),
-    }
 }

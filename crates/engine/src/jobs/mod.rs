@@ -14,8 +14,10 @@ mod folder_sync;
 mod forecast;
 mod job_pool;
 mod knowledge;
+pub mod memories;
 mod obstacles;
 mod person_sessions;
+pub mod persons_word;
 pub mod project_repairs;
 pub mod projects;
 pub mod quarantine;
@@ -24,12 +26,14 @@ mod redact_files;
 mod redo;
 mod remember;
 mod rescan;
+mod scope_memory;
 mod selection;
 mod settle;
 mod thread_uses;
 mod update;
 #[cfg(test)]
 mod windows_tests;
+mod withdrawals;
 mod worker_lock;
 
 use person_sessions::PersonSessions;
@@ -42,6 +46,7 @@ pub use forecast::{
 pub use rebuild::{RebuildReport, rebuild_index};
 pub use redo::redo_older;
 pub use remember::{NoteTarget, notes_session, remember};
+pub use scope_memory::MemorySource;
 pub use settle::settle_projects;
 pub use thread_uses::note_thread_uses;
 pub use update::{

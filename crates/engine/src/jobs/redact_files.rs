@@ -17,7 +17,7 @@ use super::{WorkError, WorkerContext};
 use crate::bounded;
 use crate::files::layout::{folder, run_folder, tenant_folder};
 use crate::files::reindex::reindex;
-use crate::files::{FilesConfig, FilesError, Folder, LockOutcome};
+use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, withdrawn};
 use crate::stop::Stop;
 
 /// Folder of what processes of this machine share; not part of a backup.
@@ -121,6 +121,7 @@ fn redact_history(worker: &WorkerContext, path: &Path) -> Result<Option<bool>, F
     let LockOutcome::Held(lock) = folder.try_lock(worker.limits.folder_wait)? else {
         return Ok(None);
     };
+    withdrawn::redact(&lock)?;
     let done = lock.redact_history(&worker.redactor, &worker.stamp())?;
     if done.commits > 0 {
         let (commits, deleted) = (done.commits, done.deleted);

@@ -7,6 +7,7 @@ pub mod embedding;
 pub mod host_text;
 pub mod interface_use;
 mod lexical;
+pub mod persons_words;
 mod phrases;
 pub mod plan;
 pub mod prompt;

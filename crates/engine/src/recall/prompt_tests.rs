@@ -30,6 +30,7 @@ fn answer(text: &str, citation: &str, words: f64) -> RankedAnswer {
         layer: MemoryLayer::Observation,
         origin: None,
         learned_from: None,
+        observation: None,
         file: None,
         citation: Some(citation.to_owned()),
         session: Some(session(citation.split(':').next().unwrap_or_default())),

@@ -282,7 +282,7 @@ fn check_page(fixture: &FenceFixture, name: &str, text: &str) {
         let is_ours = match &block {
             PageBlock::Ours(..) => true,
             PageBlock::Heading(level, line) => *level == 2 || line.starts_with("# "),
-            PageBlock::Altered(..) => false,
+            PageBlock::Pinned(..) | PageBlock::Altered(..) => false,
             PageBlock::Other(line) => line.trim().is_empty() || line.starts_with('#'),
         };
         assert!(is_ours, "{shown}");

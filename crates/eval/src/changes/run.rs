@@ -9,7 +9,7 @@ use daybook_domain::{
 };
 use daybook_engine::append::IngestContext;
 use daybook_engine::append::batch::{AppendBatch, ReportedEvent, SpeakerRole, append_batch};
-use daybook_engine::consolidate::{MemoryInput, consolidate};
+use daybook_engine::consolidate::{MemoryInput, PersonsWords, consolidate};
 use daybook_engine::files::layout::folder;
 use daybook_engine::jobs::{WorkError, WorkProgress, WorkerContext, work};
 use daybook_engine::recall::search::{RecallQuestion, recall};
@@ -350,6 +350,7 @@ fn is_one_entry(case: &PairCase) -> bool {
         observations: vec![observation(0, &case.one), observation(1, &case.other)],
         extractions: Vec::new(),
         uses: Vec::new(),
+        persons: PersonsWords::default(),
         zone: TimeZone::UTC,
     });
     let sections = memory.curated.sections.iter();

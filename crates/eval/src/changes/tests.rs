@@ -69,17 +69,6 @@ fn memory_keeps_up_with_the_cases_to_tune_on() {
             _ => crate::Split::Report,
         });
     let report = daybook_testkit::run(run_changes(&cases, split, &fresh, &options)).unwrap();
-    for case in report.cases.iter().filter(|case| !case.failed.is_empty()) {
-        println!(
-            "{}: {}\n  answer: {}",
-            case.name,
-            case.failed.join(", "),
-            case.answer
-        );
-        for line in &case.lines {
-            println!("  {line}");
-        }
-    }
     let scores = [
         ("first in recall", report.first_in_recall, 0.8),
         ("alone in MEMORY.md", report.alone_in_files, 0.8),

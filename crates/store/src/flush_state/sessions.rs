@@ -315,6 +315,10 @@ impl<S: Store + JobRows> ObservationStore for Ledgered<S> {
         self.inner.retract(scope, id, now).await
     }
 
+    async fn reinstate(&self, observation: &Observation, now: Timestamp) -> Result<(), StoreError> {
+        self.inner.reinstate(observation, now).await
+    }
+
     async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError> {
         self.inner.observations(scope).await
     }

@@ -127,6 +127,20 @@ impl ObservationStore for MemoryStore {
         Ok(held)
     }
 
+    async fn reinstate(&self, observation: &Observation, now: Timestamp) -> Result<(), StoreError> {
+        check_observations(std::slice::from_ref(observation))?;
+        let mut state = self.lock_for_change();
+        let (of, id) = (&observation.scope, observation.id);
+        state
+            .retractions
+            .retain(|(scope, took_back, _, _), _| (scope, *took_back) != (of, id));
+        let mut touched = TouchedObservations::default();
+        state.add_all(observation, None, true, &mut touched);
+        let scopes = state.settle(&touched).scopes;
+        state.raise(scopes, now);
+        Ok(())
+    }
+
     async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError> {
         Ok(self.lock().observations(scope))
     }

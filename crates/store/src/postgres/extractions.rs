@@ -149,6 +149,23 @@ impl ObservationStore for PostgresStore {
         self.write(TenantAccess::Only(&scope.tenant), retract).await
     }
 
+    async fn reinstate(&self, observation: &Observation, now: Timestamp) -> Result<(), StoreError> {
+        let observations = std::slice::from_ref(observation);
+        check_observations(observations)?;
+        let scope = &observation.scope;
+        let reinstate = |tx: Tx| async move {
+            let tx = &tx;
+            let mut touched = TouchedObservations::default();
+            let locked = evidence_rows::lock(tx, &BTreeSet::from([scope]), None).await?;
+            retractions::lift(tx, locked.no(scope)?, observation.id).await?;
+            let additions = additions(observations, None, true);
+            evidence_rows::add(tx, &locked, &additions, &mut touched).await?;
+            settle(tx, &touched, BTreeSet::new(), now).await
+        };
+        self.write(TenantAccess::Only(&scope.tenant), reinstate)
+            .await
+    }
+
     async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError> {
         let observations = |tx| async move { observation_rows::in_scope(&tx, scope).await };
         self.read(TenantAccess::Only(&scope.tenant), observations)

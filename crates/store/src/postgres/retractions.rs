@@ -42,6 +42,14 @@ pub(super) async fn retract(
     Ok(true)
 }
 
+/// Deletes the retractions of an observation in a locked scope, so that evidence brings it back.
+pub(super) async fn lift(tx: &Tx, scope: i64, id: ObservationId) -> Result<(), Fault> {
+    let delete = "DELETE FROM retractions WHERE scope_no = $1 AND id = $2";
+    tx.execute(delete, values![scope, id.0.cast_signed()])
+        .await?;
+    Ok(())
+}
+
 /// Stores that these positions, each with the words and the root of its evidence, do not bring an observation
 /// back.
 async fn note_retracted(

@@ -343,6 +343,19 @@ pub(super) fn retract(
     Ok(true)
 }
 
+/// Deletes the retractions of an observation, so that evidence brings it back.
+pub(super) fn lift_retractions(
+    tx: &Connection,
+    scope: &Scope,
+    id: ObservationId,
+) -> Result<(), Fault> {
+    if let Some(scope) = find_scope(tx, scope)? {
+        tx.prepare_cached("DELETE FROM retractions WHERE scope_no = ? AND id = ?")?
+            .execute(params![scope, id.0.cast_signed()])?;
+    }
+    Ok(())
+}
+
 /// Records as touched the observations that rest on a session and are hidden when it is polluted.
 pub(super) fn touch_session(
     tx: &Connection,

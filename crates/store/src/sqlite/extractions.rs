@@ -123,6 +123,16 @@ impl ObservationStore for SqliteStore {
         })
     }
 
+    async fn reinstate(&self, observation: &Observation, now: Timestamp) -> Result<(), StoreError> {
+        check_observations(std::slice::from_ref(observation))?;
+        self.write(|tx| {
+            let mut touched = TouchedObservations::default();
+            evidence_rows::lift_retractions(tx, &observation.scope, observation.id)?;
+            add_all(tx, observation, None, true, &mut touched)?;
+            raise(tx, &evidence_rows::settle(tx, &touched)?.scopes, now)
+        })
+    }
+
     async fn observations(&self, scope: &Scope) -> Result<Vec<Observation>, StoreError> {
         self.read(|tx| evidence_rows::observations(tx, scope))
     }

@@ -651,6 +651,11 @@ impl ObservationStore for SteppedStore {
         self.step("retract", call, effect).await
     }
 
+    async fn reinstate(&self, observation: &Observation, now: Timestamp) -> Answer<()> {
+        let call = self.store.reinstate(observation, now);
+        self.change("reinstate", call).await
+    }
+
     async fn observations(&self, scope: &Scope) -> Answer<Vec<Observation>> {
         let call = self.store.observations(scope);
         self.read("observations", call).await

@@ -259,6 +259,7 @@ macro_rules! extraction_store_suite {
             a_retracted_event_takes_its_observations_along,
             evidence_that_loses_its_first_event_is_as_old_as_the_next,
             what_a_person_took_back_stays_away_until_new_evidence_comes,
+            what_a_person_took_back_is_reinstated_as_it_was,
             what_a_person_asked_to_remember_survives_a_redo,
             concerned_scopes_are_raised_once,
             a_digest_raises_the_project_of_its_root,

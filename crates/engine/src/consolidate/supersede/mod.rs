@@ -215,7 +215,7 @@ fn reviews(
 fn stated(merged: &MergedObservation) -> Stated<'_> {
     let mut statement = Statement::parse(&merged.text);
     if merged.kind == ObservationKind::Value {
-        // The text is a number; what is said of it stands in its context.
+        // The text is a number; what it is about stands in its context.
         statement = Statement::default();
     }
     let subject = merged.subject.as_deref().unwrap_or_default();

@@ -146,6 +146,7 @@ mod tests {
             .iter()
             .map(|block| match block {
                 PageBlock::Ours(_, lines) => format!("ours {}", lines.len()),
+                PageBlock::Pinned(_, lines) => format!("pinned {}", lines.len()),
                 PageBlock::Altered(_, lines) => format!("altered {}", lines.len()),
                 PageBlock::Heading(level, _) => format!("heading {level}"),
                 PageBlock::Other(_) => "other".to_owned(),
@@ -155,7 +156,9 @@ mod tests {
         let joined: String = blocks
             .iter()
             .map(|block| match block {
-                PageBlock::Ours(_, lines) | PageBlock::Altered(_, lines) => lines.concat(),
+                PageBlock::Ours(_, lines)
+                | PageBlock::Pinned(_, lines)
+                | PageBlock::Altered(_, lines) => lines.concat(),
                 PageBlock::Heading(_, line) | PageBlock::Other(line) => (*line).to_owned(),
             })
             .collect();

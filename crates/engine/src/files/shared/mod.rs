@@ -17,6 +17,8 @@ pub mod repair;
 mod transfer;
 mod union;
 
+pub(super) use union::{Hunk, MergedText, hunks, pieces};
+
 use daybook_domain::seams::TreeStore;
 use daybook_domain::{Scope, StoreError, TreeHead};
 use gix::ObjectId;
@@ -184,14 +186,17 @@ fn move_folder_to(
     Ok(after.head.commit)
 }
 
-/// Merges the withheld entries of both sides, and stores the result here.
+/// Merges a person's choices of both sides, and stores the result here. What the common head has overtaken is dropped:
+/// a side that has not seen an entry's return would withhold it for ever.
 fn merge_withheld(lock: &WriterLock<'_>, there: Option<&TreeHead>) -> Result<String, FilesError> {
     let ours = withheld::load(lock)?;
     let mut both = withheld::parse(there.map_or("", |there| there.beside.as_str()));
-    for (file, markers) in &ours {
-        both.entry(file.clone())
-            .or_default()
-            .extend(markers.iter().cloned());
+    withheld::extend(&mut both, &ours);
+    if let Some(head) = lock.folder().head()? {
+        withheld::prune(&mut both, |file| match FilePath::new(file) {
+            Ok(path) => lock.folder().text_at(head, &path),
+            Err(_) => Ok(None),
+        })?;
     }
     if both != ours {
         withheld::save(lock, &both)?;

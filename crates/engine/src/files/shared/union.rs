@@ -17,11 +17,11 @@ use crate::files::page::deleted_markers;
 
 /// One place where a side differs from the base.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Hunk {
+pub(in crate::files) struct Hunk {
     /// Pieces of the base that it replaces; empty where it only adds.
-    base: Range<usize>,
+    pub(in crate::files) base: Range<usize>,
     /// Pieces of the side that replace them.
-    new: Range<usize>,
+    pub(in crate::files) new: Range<usize>,
 }
 
 /// Merges `ours` and `theirs`.
@@ -66,7 +66,7 @@ pub(super) fn union(base: &str, ours: &str, theirs: &str) -> String {
         their_hunks = &their_hunks[their_count..];
     }
     text.add(&base[place..]);
-    text.0.concat()
+    text.joined()
 }
 
 /// The engine's pieces of one side.
@@ -83,7 +83,7 @@ impl EngineParts {
         let mut known = Self::default();
         for piece in pieces {
             match block(piece) {
-                Some(PageBlock::Ours(marker, _)) => {
+                Some(PageBlock::Ours(marker, _) | PageBlock::Pinned(marker, _)) => {
                     known.entries.insert(marker.id());
                 }
                 Some(PageBlock::Heading(1, line)) => known.has_heading |= is_own_heading(line),
@@ -101,9 +101,13 @@ impl EngineParts {
         match block(piece) {
             Some(PageBlock::Ours(marker, _)) => self.entries.contains(&marker.id()),
             Some(PageBlock::Heading(1, line)) => self.has_heading && is_own_heading(line),
-            Some(PageBlock::Heading(..) | PageBlock::Altered(..) | PageBlock::Other(_)) | None => {
-                false
-            }
+            Some(
+                PageBlock::Heading(..)
+                | PageBlock::Pinned(..)
+                | PageBlock::Altered(..)
+                | PageBlock::Other(_),
+            )
+            | None => false,
         }
     }
 
@@ -112,9 +116,13 @@ impl EngineParts {
         match block(piece) {
             Some(PageBlock::Heading(2, line)) => self.titles.contains(without_line_end(line)),
             Some(PageBlock::Other(line)) => without_line_end(line).trim().is_empty(),
-            Some(PageBlock::Heading(..) | PageBlock::Altered(..) | PageBlock::Ours(..)) | None => {
-                false
-            }
+            Some(
+                PageBlock::Heading(..)
+                | PageBlock::Pinned(..)
+                | PageBlock::Altered(..)
+                | PageBlock::Ours(..),
+            )
+            | None => false,
         }
     }
 }
@@ -141,21 +149,26 @@ fn count_touching(hunks: &[Hunk], region: &mut Range<usize>) -> usize {
 
 fn names_one_of(piece: &str, ids: &BTreeSet<EntryId>) -> bool {
     parse_blocks(piece).iter().any(|block| match block {
-        PageBlock::Ours(marker, _) | PageBlock::Altered(marker, _) => ids.contains(&marker.id()),
+        PageBlock::Ours(marker, _)
+        | PageBlock::Pinned(marker, _)
+        | PageBlock::Altered(marker, _) => ids.contains(&marker.id()),
         PageBlock::Heading(..) | PageBlock::Other(_) => false,
     })
 }
 
-fn pieces(text: &str) -> Vec<String> {
+/// The pieces of a text.
+pub(in crate::files) fn pieces(text: &str) -> Vec<String> {
     let piece = |block: PageBlock<'_>| match block {
-        PageBlock::Ours(_, lines) | PageBlock::Altered(_, lines) => lines.concat(),
+        PageBlock::Ours(_, lines) | PageBlock::Pinned(_, lines) | PageBlock::Altered(_, lines) => {
+            lines.concat()
+        }
         PageBlock::Heading(_, line) | PageBlock::Other(line) => line.to_owned(),
     };
     parse_blocks(text).into_iter().map(piece).collect()
 }
 
 /// The differing runs between the runs of equal pieces.
-fn hunks(base: &[String], side: &[String]) -> Vec<Hunk> {
+pub(in crate::files) fn hunks(base: &[String], side: &[String]) -> Vec<Hunk> {
     let mut hunks = Vec::new();
     let (mut base_at, mut side_at) = (0, 0);
     let mut close = |base_to: usize, side_to: usize, len: usize| {
@@ -183,10 +196,15 @@ fn hunks(base: &[String], side: &[String]) -> Vec<Hunk> {
 
 /// A text that grows by whole pieces.
 #[derive(Default)]
-struct MergedText(Vec<String>);
+pub(in crate::files) struct MergedText(Vec<String>);
 
 impl MergedText {
-    fn add(&mut self, pieces: &[String]) {
+    /// The whole text.
+    pub(in crate::files) fn joined(&self) -> String {
+        self.0.concat()
+    }
+
+    pub(in crate::files) fn add(&mut self, pieces: &[String]) {
         for piece in pieces {
             // The last line of a file may lack its end.
             if let Some(last) = self.0.last_mut().filter(|last| !last.ends_with('\n')) {

@@ -93,7 +93,10 @@ pub(super) fn branch_entries(page: &str, branch: &str) -> Vec<String> {
         match block {
             PageBlock::Heading(2, line) => here = heading_text(line) == branch,
             PageBlock::Heading(..) => {}
-            PageBlock::Ours(..) | PageBlock::Altered(..) | PageBlock::Other(_) => {
+            PageBlock::Ours(..)
+            | PageBlock::Pinned(..)
+            | PageBlock::Altered(..)
+            | PageBlock::Other(_) => {
                 lines.extend(entry_text(block).filter(|_| here));
             }
         }
@@ -120,7 +123,7 @@ fn heading_text(line: &str) -> String {
 fn entry_text(block: &PageBlock<'_>) -> Option<String> {
     let held: &[&str] = match block {
         PageBlock::Heading(..) => return None,
-        PageBlock::Ours(_, held) | PageBlock::Altered(_, held) => held,
+        PageBlock::Ours(_, held) | PageBlock::Pinned(_, held) | PageBlock::Altered(_, held) => held,
         PageBlock::Other(line) if line.trim().is_empty() => return None,
         PageBlock::Other(line) => std::slice::from_ref(line),
     };

@@ -106,6 +106,7 @@ impl CandidateFetcher<'_> {
             layer: MemoryLayer::Event,
             origin: None,
             learned_from: None,
+            observation: None,
             file: None,
             citation: citation_of(document),
             session: document.session.as_ref().map(|(id, _)| id.clone()),
@@ -115,9 +116,10 @@ impl CandidateFetcher<'_> {
         };
         match &document.what {
             DocumentKind::Event { origin } => answer.origin = Some(*origin),
-            DocumentKind::Observation { origin, .. } => {
+            DocumentKind::Observation { origin, id, .. } => {
                 answer.layer = MemoryLayer::Observation;
                 answer.learned_from = Some(*origin);
+                answer.observation = Some(*id);
             }
             DocumentKind::Entry { file, citation, .. } => {
                 answer.layer = MemoryLayer::Entry;

@@ -18,7 +18,8 @@ use candidates::CandidateFetcher;
 use daybook_domain::index::{MemoryLayer, SearchFilter};
 use daybook_domain::seams::{Embedder, RecallStore};
 use daybook_domain::{
-    EventSeq, ObservationOrigin, Origin, Scope, SessionId, StoreError, Tenant, Timestamp,
+    EventSeq, ObservationId, ObservationOrigin, Origin, Scope, SessionId, StoreError, Tenant,
+    Timestamp,
 };
 pub use outdated::Replacement;
 use question_vector::{QuestionVector, question_vector};
@@ -86,6 +87,8 @@ pub struct RankedAnswer {
     pub origin: Option<Origin>,
     /// Where it was learned from, for observations; trust follows from it.
     pub learned_from: Option<ObservationOrigin>,
+    /// The observation that it is, for observations.
+    pub observation: Option<ObservationId>,
     /// The file that holds it, for entries.
     pub file: Option<String>,
     /// The citation, which `show` takes.

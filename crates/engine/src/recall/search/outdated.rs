@@ -209,6 +209,7 @@ fn answer_of(holding: &Observation, outdated: &RankedAnswer) -> RankedAnswer {
         layer: MemoryLayer::Observation,
         origin: None,
         learned_from: Some(holding.origin),
+        observation: Some(holding.id),
         file: None,
         citation: citation_of(holding),
         session: last.map(|one| one.session.clone()),

@@ -188,6 +188,40 @@ pub async fn what_a_person_took_back_stays_away_until_new_evidence_comes(store: 
     assert_eq!(observations_in(store, &scope).await, [said(&[4, 7])]);
 }
 
+pub async fn what_a_person_took_back_is_reinstated_as_it_was(store: &dyn Store) {
+    let id = ten_events(store, "7f78aa01").await;
+    let scope = user_scope("ada");
+    let said = |events: &[u64]| observation(&scope, "use tabs", vec![evidence(&id, events)]);
+    let other = observation(&scope, "use UTC", vec![evidence(&id, &[2])]);
+    let _ = extract(store, &id, (1, 10), vec![said(&[2, 4]), other.clone()]).await;
+    let [held] = &observations_in(store, &scope).await[..1] else {
+        panic!("two are held");
+    };
+    let held = held.clone();
+    for gone in [&held, &other] {
+        assert!(store.retract(&scope, gone.id, LATER).await.unwrap());
+    }
+    let before = state(store, &scope).await;
+    store.reinstate(&held, LATER).await.unwrap();
+    assert_eq!(
+        observations_in(store, &scope).await,
+        std::slice::from_ref(&held)
+    );
+    assert_eq!(state(store, &scope).await, (before.0 + 1, 1));
+    // Once more it changes nothing, and a redo neither doubles its evidence nor brings the other back.
+    store.reinstate(&held, LATER).await.unwrap();
+    assert_eq!(state(store, &scope).await, (before.0 + 1, 1));
+    let redo = JobKey::Extract(id.clone());
+    store.redo(&redo, LATER).await.unwrap();
+    let _ = extract(store, &id, (1, 10), vec![held.clone(), other]).await;
+    assert_eq!(
+        observations_in(store, &scope).await,
+        std::slice::from_ref(&held)
+    );
+    assert!(store.retract(&scope, held.id, LATER).await.unwrap());
+    assert!(observations_in(store, &scope).await.is_empty());
+}
+
 pub async fn what_a_person_asked_to_remember_survives_a_redo(store: &dyn Store) {
     let id = ten_events(store, "7f78aa01").await;
     let scope = user_scope("ada");

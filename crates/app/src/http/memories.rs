@@ -1,0 +1,354 @@
+//! The routes about what is remembered, how it came to be, and what a person wants changed.
+//!
+//! Not here: rules. A route checks only the bounds of HTTP.
+
+use anyhow::{Result, bail};
+use axum::Json;
+use daybook_domain::Scope;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::bounds::{QUESTION, within};
+use super::executor::{RequestExecutor, TenantExecutors};
+use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
+use crate::service::RequestError;
+use crate::service::history::{self, DiffStates, HistoryCommit, StateDiff, parse_file};
+use crate::service::line_origin::{self, LineOrigin};
+use crate::service::memories::{
+    self, ListQuery, MemoryList, described, find_memories, find_one, none_found, parse_kind,
+};
+use crate::service::memory_changes::{self, MemoryChange, RequestedBy};
+use crate::service::scope_choice::{ScopeChoice, open_folder};
+use crate::wiring::Daybook;
+
+/// Most changes or memories in one answer.
+const ITEMS: usize = 1000;
+/// Most matches that a refusal names.
+const MATCHES: usize = 10;
+
+pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(why))
+        .routes(routes!(changes))
+        .routes(routes!(diff))
+        .routes(routes!(forget))
+        .routes(routes!(edit))
+}
+
+fn choice(scope: Option<String>) -> ScopeChoice {
+    let project = None;
+    ScopeChoice { scope, project }
+}
+
+async fn one_scope(daybook: &Daybook, scope: Option<String>) -> Result<Scope> {
+    choice(scope).one(daybook, None).await
+}
+
+/// Which memories to list.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ListParams {
+    /// Whose memory; the person's when left out.
+    #[param(example = "project/tidepool")]
+    scope: Option<String>,
+    /// Only this kind: `correction`, `preference`, `fact`, `decision`, `value`, `fix`, `open_end` or `note`.
+    kind: Option<String>,
+    /// Only memories that contain these words.
+    #[param(max_length = 4096)]
+    query: Option<String>,
+    /// Most memories.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+    /// The value of `next` of the page before.
+    after: Option<String>,
+}
+
+/// List what is remembered, with ids, sources and the lines that show it
+#[utoipa::path(
+    get,
+    path = "/v1/memories",
+    params(ListParams),
+    responses(
+        (status = OK, description = "What files show first, then the rest", body = MemoryList),
+        (status = "default", description = "It could not be listed", body = ErrorBody),
+    ),
+)]
+async fn list(
+    executor: RequestExecutor,
+    QueryParams(asked): QueryParams<ListParams>,
+) -> Result<Json<MemoryList>, HttpFault> {
+    let limit = asked.limit.unwrap_or(20);
+    within("limit", limit, ITEMS, "memories")?;
+    let listed = executor
+        .run(move |daybook| async move {
+            let kind = asked.kind.as_deref().map(parse_kind).transpose()?;
+            let query = ListQuery {
+                kinds: kind.into_iter().collect(),
+                words: asked.query,
+                limit,
+                after: asked.after,
+            };
+            let scope = one_scope(&daybook, asked.scope).await?;
+            memories::list(&daybook, &scope, &query).await
+        })
+        .await?;
+    Ok(Json(listed))
+}
+
+/// Which line to explain.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct WhyParams {
+    /// A part of the line's words, an id of `/v1/memories`, or `MEMORY.md:12`.
+    #[param(min_length = 1, max_length = 4096, example = "write the test first")]
+    line: String,
+    /// Whose memory; all memories when left out.
+    scope: Option<String>,
+}
+
+/// Show where a line of memory comes from
+#[utoipa::path(
+    get,
+    path = "/v1/why",
+    params(WhyParams),
+    responses(
+        (status = OK, description = "Its observations, the original words, and its past", body = LineOrigin),
+        (status = "default", description = "It could not be explained", body = ErrorBody),
+    ),
+)]
+async fn why(
+    executor: RequestExecutor,
+    QueryParams(asked): QueryParams<WhyParams>,
+) -> Result<Json<LineOrigin>, HttpFault> {
+    within("line", asked.line.len(), QUESTION, "bytes")?;
+    let origin = executor
+        .run(move |daybook| async move {
+            let memory = find_one(&daybook, &choice(asked.scope), None, &asked.line).await?;
+            line_origin::why(&daybook, &memory).await
+        })
+        .await?;
+    Ok(Json(origin))
+}
+
+/// Which changes to list.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct HistoryParams {
+    /// Whose memory; the person's when left out.
+    #[param(example = "project/tidepool")]
+    scope: Option<String>,
+    /// Only changes of this file.
+    #[param(example = "MEMORY.md")]
+    file: Option<String>,
+    /// Most changes.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+}
+
+/// The changes of a memory's files.
+#[derive(Serialize, ToSchema)]
+struct HistoryAnswer {
+    /// Whose memory it is.
+    scope: String,
+    /// The changes, newest first.
+    commits: Vec<HistoryCommit>,
+}
+
+/// List the changes of memory files, newest first
+#[utoipa::path(
+    get,
+    path = "/v1/history",
+    params(HistoryParams),
+    responses(
+        (status = OK, description = "The changes", body = HistoryAnswer),
+        (status = "default", description = "They could not be read", body = ErrorBody),
+    ),
+)]
+async fn changes(
+    executor: RequestExecutor,
+    QueryParams(asked): QueryParams<HistoryParams>,
+) -> Result<Json<HistoryAnswer>, HttpFault> {
+    let limit = asked.limit.unwrap_or(20);
+    within("limit", limit, ITEMS, "changes")?;
+    let answer = executor
+        .run(move |daybook| async move {
+            let scope = one_scope(&daybook, asked.scope).await?;
+            let folder = open_folder(&daybook, &scope).await?;
+            let file = asked.file.map(|file| parse_file(&daybook, &scope, &file));
+            let commits = history::commits(&folder, file.transpose()?.as_ref(), limit)?;
+            let scope = scope.to_string();
+            Ok(HistoryAnswer { scope, commits })
+        })
+        .await?;
+    Ok(Json(answer))
+}
+
+/// Which states to compare: two of them, or the change made at one.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct DiffParams {
+    /// Whose memory; the person's when left out.
+    #[param(example = "project/tidepool")]
+    scope: Option<String>,
+    /// The earlier state: the first digits of a change's id, or a time such as `2026-02-04` or RFC 3339.
+    from: Option<String>,
+    /// The later state; the newest when left out.
+    to: Option<String>,
+    /// Instead of both: what was changed at this state.
+    at: Option<String>,
+    /// Only this file.
+    file: Option<String>,
+}
+
+/// Show what changed in memory files between two states
+#[utoipa::path(
+    get,
+    path = "/v1/diff",
+    params(DiffParams),
+    responses(
+        (status = OK, description = "The removed and added lines", body = StateDiff),
+        (status = "default", description = "They could not be compared", body = ErrorBody),
+    ),
+)]
+async fn diff(
+    executor: RequestExecutor,
+    QueryParams(asked): QueryParams<DiffParams>,
+) -> Result<Json<StateDiff>, HttpFault> {
+    let states = DiffStates {
+        from: asked.from,
+        to: asked.to,
+        at: asked.at,
+    };
+    let diff = executor
+        .run(move |daybook| async move {
+            let scope = one_scope(&daybook, asked.scope).await?;
+            let folder = open_folder(&daybook, &scope).await?;
+            let file = asked.file.map(|file| parse_file(&daybook, &scope, &file));
+            let file = file.transpose()?;
+            history::diff(&daybook, (&scope, &folder), &states, file.as_ref())
+        })
+        .await?;
+    Ok(Json(diff))
+}
+
+/// What to forget.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ForgetRequest {
+    /// An id of `/v1/memories`, or the exact text.
+    #[schema(min_length = 1, max_length = 4096)]
+    memory: String,
+    /// Whose memory; all memories when left out.
+    scope: Option<String>,
+}
+
+/// What was forgotten.
+#[derive(Serialize, ToSchema)]
+struct ForgetAnswer {
+    /// The ids of what was forgotten.
+    forgotten: Vec<String>,
+    /// The changes of memory files, which `daybook undo` takes back.
+    changes: Vec<MemoryChange>,
+}
+
+/// Forget something, in every file and in recall
+///
+/// Takes an id or the exact text. Other matches are not forgotten: the error names them.
+#[utoipa::path(
+    post,
+    path = "/v1/forget",
+    request_body = ForgetRequest,
+    responses(
+        (status = OK, description = "It is forgotten", body = ForgetAnswer),
+        (status = "default", description = "Nothing was forgotten", body = ErrorBody),
+    ),
+)]
+async fn forget(
+    executor: RequestExecutor,
+    JsonBody(asked): JsonBody<ForgetRequest>,
+) -> Result<Json<ForgetAnswer>, HttpFault> {
+    within("memory", asked.memory.len(), QUESTION, "bytes")?;
+    let answer = executor
+        .run(move |daybook| async move {
+            let name = &asked.memory;
+            let found = find_memories(&daybook, &choice(asked.scope), None, name).await?;
+            if found.exact.is_empty() && found.near.is_empty() {
+                bail!(none_found(name));
+            }
+            if found.exact.is_empty() {
+                let list: String = found.near.iter().take(MATCHES).map(described).collect();
+                bail!(RequestError::Conflict(format!(
+                    "nothing has exactly this id or text; forget one of these by its id:\n{list}"
+                )));
+            }
+            let changes =
+                memory_changes::forget(&daybook, &found.exact, RequestedBy::Agent).await?;
+            let observations = found.exact.iter().flat_map(|memory| &memory.observations);
+            Ok(ForgetAnswer {
+                forgotten: observations.map(|one| one.id.to_string()).collect(),
+                changes,
+            })
+        })
+        .await?;
+    Ok(Json(answer))
+}
+
+/// A line, and its new words.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct EditRequest {
+    /// An id of `/v1/memories`, a part of the line's words, or `MEMORY.md:12`.
+    #[schema(min_length = 1, max_length = 4096)]
+    line: String,
+    /// The new words.
+    #[schema(min_length = 1, max_length = 16384)]
+    words: String,
+    /// Whose memory; all memories when left out.
+    scope: Option<String>,
+}
+
+/// What was changed.
+#[derive(Serialize, ToSchema)]
+struct EditAnswer {
+    /// The change of memory files, which `daybook undo` takes back.
+    change: MemoryChange,
+    /// How many secrets in the words were hidden before they were kept.
+    secrets_hidden: usize,
+}
+
+/// Give a line of memory other words, in every file that shows it
+#[utoipa::path(
+    post,
+    path = "/v1/edit",
+    request_body = EditRequest,
+    responses(
+        (status = OK, description = "It is changed", body = EditAnswer),
+        (status = "default", description = "It is not changed", body = ErrorBody),
+    ),
+)]
+async fn edit(
+    executor: RequestExecutor,
+    JsonBody(asked): JsonBody<EditRequest>,
+) -> Result<Json<EditAnswer>, HttpFault> {
+    within("line", asked.line.len(), QUESTION, "bytes")?;
+    let answer = executor
+        .run(move |daybook| async move {
+            let memory = find_one(&daybook, &choice(asked.scope), None, &asked.line).await?;
+            let by = RequestedBy::Agent;
+            let (change, secrets_hidden) =
+                memory_changes::edit(&daybook, &memory, &asked.words, by).await?;
+            Ok(EditAnswer {
+                change,
+                secrets_hidden,
+            })
+        })
+        .await?;
+    Ok(Json(answer))
+}

@@ -1,0 +1,299 @@
+//! What a scope remembers: listed, and found by a name.
+//!
+//! Not here: where it comes from (`line_origin`), changing it (`memory_changes`).
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use daybook_domain::citation::Citation;
+use daybook_domain::{Evidence, Observation, ObservationKind, Scope, Timestamp};
+use daybook_engine::files::reader;
+use daybook_engine::jobs::MemorySource;
+use daybook_engine::jobs::memories::{FoundMemories, Memory, ShownLine, find, lines_of, memories};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::RequestError;
+use super::history::{hidden, parse_file};
+use super::scope_choice::ScopeChoice;
+use crate::terminal::output::rfc3339;
+use crate::wiring::Daybook;
+
+/// One thing that is remembered.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ListedMemory {
+    /// Its id; the first digits are enough to name it.
+    #[schema(example = "9f31ac2e5d1b4a77")]
+    pub(crate) id: String,
+    /// Whose memory it is in, such as `project/tidepool`.
+    pub(crate) scope: String,
+    /// What sort of thing: `correction`, `preference`, `fact`, `decision`, `value`, `fix`, `open_end` or `note`.
+    pub(crate) kind: &'static str,
+    /// What is remembered.
+    pub(crate) text: String,
+    /// What the value is of, for values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) subject: Option<String>,
+    /// Whether a person stated it; otherwise it was concluded.
+    pub(crate) stated: bool,
+    /// Where it was learned from: `typed`, `pasted`, `concluded`, `tool`, `external` or `unknown`.
+    pub(crate) learned_from: &'static str,
+    /// How far it is trusted: `full`, `medium`, `low` or `untrusted`.
+    pub(crate) trust: &'static str,
+    /// The first citation of each session that it rests on, for `show`.
+    pub(crate) citations: Vec<String>,
+    /// When it was last stated, RFC 3339.
+    #[schema(format = DateTime)]
+    pub(crate) last_at: Option<String>,
+    /// The lines that show it, as `MEMORY.md:12`; empty where there is no room for it.
+    pub(crate) shown_in: Vec<String>,
+    /// Whether a person pinned it.
+    pub(crate) pinned: bool,
+}
+
+impl ListedMemory {
+    pub(crate) fn of(memory: &Memory, observation: &Observation) -> Self {
+        let merged = memory.observations.iter();
+        let lines = memory.lines.iter();
+        Self {
+            id: observation.id.to_string(),
+            scope: memory.scope.to_string(),
+            kind: observation.kind.as_str(),
+            text: hidden(&memory.words),
+            subject: observation.subject.as_deref().map(hidden),
+            stated: observation.stated,
+            learned_from: observation.origin.as_str(),
+            trust: observation.origin.trust().as_str(),
+            citations: merged.flat_map(|one| &one.evidence).map(cite).collect(),
+            last_at: rfc3339(last_at(memory)),
+            shown_in: lines.map(place).collect(),
+            pinned: memory.lines.iter().any(|line| line.is_pinned),
+        }
+    }
+}
+
+fn last_at(memory: &Memory) -> Timestamp {
+    let times = memory.observations.iter().map(Observation::last_at);
+    times.max().unwrap_or_default()
+}
+
+/// `MEMORY.md:12`
+pub(crate) fn place(line: &ShownLine) -> String {
+    format!("{}:{}", line.file, line.line)
+}
+
+/// `7f78:L382,476`
+fn cite(evidence: &Evidence) -> String {
+    let lines = evidence.lines.iter().map(|line| (*line, *line)).collect();
+    let session = evidence.label.clone();
+    Citation { session, lines }.to_string()
+}
+
+/// What a list is limited to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ListQuery {
+    /// Only these kinds; empty for all.
+    pub(crate) kinds: Vec<ObservationKind>,
+    /// Only memories that contain all of these words.
+    pub(crate) words: Option<String>,
+    /// Most memories.
+    pub(crate) limit: usize,
+    /// The id after which the list goes on.
+    pub(crate) after: Option<String>,
+}
+
+/// Some memories of a scope, and where the list goes on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct MemoryList {
+    /// Whose memory it is.
+    pub(crate) scope: String,
+    /// How many memories match in all.
+    pub(crate) total: usize,
+    /// Those of this page: what files show first, in their order.
+    pub(crate) memories: Vec<ListedMemory>,
+    /// The value of `after` for the next page; `null` on the last.
+    pub(crate) next: Option<String>,
+}
+
+/// Parses the name of a kind.
+pub(crate) fn parse_kind(name: &str) -> Result<ObservationKind> {
+    let known = name.replace('-', "_").parse();
+    known.map_err(|_| {
+        let kinds = ObservationKind::ALL.map(ObservationKind::as_str);
+        RequestError::Invalid(format!("a kind is one of: {}", kinds.join(", "))).into()
+    })
+}
+
+/// Lists what a scope remembers.
+pub(crate) async fn list(
+    daybook: &Daybook,
+    scope: &Scope,
+    query: &ListQuery,
+) -> Result<MemoryList> {
+    let words: Vec<String> = query
+        .words
+        .iter()
+        .flat_map(|words| words.split_whitespace())
+        .map(str::to_lowercase)
+        .collect();
+    let all = memories(source(daybook), &daybook.root, scope).await?;
+    let listed = all.iter().filter_map(|memory| {
+        let observation = memory.observation()?;
+        let text = memory.words.to_lowercase();
+        let is_wanted = query.kinds.is_empty() || query.kinds.contains(&observation.kind);
+        let matches = words.iter().all(|word| text.contains(word.as_str()));
+        (is_wanted && matches).then(|| ListedMemory::of(memory, observation))
+    });
+    let listed: Vec<ListedMemory> = listed.collect();
+    let total = listed.len();
+    let from = match &query.after {
+        None => 0,
+        Some(after) => match listed.iter().position(|one| one.id == *after) {
+            Some(place) => place + 1,
+            None => bail!(RequestError::NotFound(format!(
+                "no memory of {scope} has the id {after} any more; list from the beginning"
+            ))),
+        },
+    };
+    let page: Vec<ListedMemory> = listed.into_iter().skip(from).take(query.limit).collect();
+    let is_last = from + page.len() >= total;
+    let next = page.last().filter(|_| !is_last).map(|one| one.id.clone());
+    Ok(MemoryList {
+        scope: scope.to_string(),
+        total,
+        memories: page,
+        next,
+    })
+}
+
+fn source(daybook: &Daybook) -> MemorySource<'_> {
+    MemorySource {
+        store: &*daybook.store,
+        person: &daybook.settings.person,
+        zone: &daybook.settings.zone,
+    }
+}
+
+/// Finds what `name` names: in the chosen scope, or in all, each exact match before those that contain the words.
+pub(crate) async fn find_memories(
+    daybook: &Daybook,
+    choice: &ScopeChoice,
+    here: Option<&Path>,
+    name: &str,
+) -> Result<FoundMemories> {
+    let mut found = FoundMemories::default();
+    for scope in choice.all(daybook, here).await? {
+        let mut all = memories(source(daybook), &daybook.root, &scope).await?;
+        add_named_line(daybook, &scope, name, &mut all)?;
+        let name = named_below(daybook, &scope, name);
+        let in_scope = find(&all, &name);
+        found.exact.extend(in_scope.exact);
+        found.near.extend(in_scope.near);
+    }
+    Ok(found)
+}
+
+/// `FILE:LINE` with the file's name in the scope's folder.
+fn named_below(daybook: &Daybook, scope: &Scope, name: &str) -> String {
+    let split = name.rsplit_once(':');
+    let below = split.and_then(|(file, line)| {
+        let file = parse_file(daybook, scope, file).ok()?;
+        line.parse::<usize>()
+            .ok()
+            .map(|line| format!("{file}:{line}"))
+    });
+    below.unwrap_or_else(|| name.to_owned())
+}
+
+/// Adds the line that `FILE:LINE` names, where it is in a file that shows parts of memories.
+fn add_named_line(
+    daybook: &Daybook,
+    scope: &Scope,
+    name: &str,
+    all: &mut Vec<Memory>,
+) -> Result<()> {
+    let Some((file, line)) = name.rsplit_once(':') else {
+        return Ok(());
+    };
+    let (Ok(line), Ok(file)) = (line.parse::<usize>(), parse_file(daybook, scope, file)) else {
+        return Ok(());
+    };
+    let is_known = |shown: &ShownLine| shown.file == file && shown.line == line;
+    if all.iter().any(|memory| memory.lines.iter().any(is_known)) {
+        return Ok(());
+    }
+    let folder = daybook_engine::files::layout::folder(&daybook.root, scope);
+    let text = reader::text(&folder, &file).ok().flatten();
+    let lines = lines_of(&file, &text.unwrap_or_default());
+    let named = lines.into_iter().rfind(|shown| shown.line <= line);
+    all.extend(named.map(|shown| Memory {
+        scope: scope.clone(),
+        entry: shown.entry.clone(),
+        observations: Vec::new(),
+        words: shown.text.clone(),
+        lines: vec![ShownLine { line, ..shown }],
+    }));
+    Ok(())
+}
+
+/// The one memory that `name` names.
+pub(crate) async fn find_one(
+    daybook: &Daybook,
+    choice: &ScopeChoice,
+    here: Option<&Path>,
+    name: &str,
+) -> Result<Memory> {
+    let found = find_memories(daybook, choice, here, name).await?;
+    let candidates = match found.exact.is_empty() {
+        true => found.near,
+        false => found.exact,
+    };
+    match <[Memory; 1]>::try_from(candidates) {
+        Ok([one]) => Ok(one),
+        Err(none) if none.is_empty() => bail!(none_found(name)),
+        Err(several) => {
+            // One scope's line may be repeated by another's: the first scope is that of the current folder. A line that
+            // rests on no observation may quote one that does.
+            let mut in_first: Vec<&Memory> = several
+                .iter()
+                .filter(|memory| memory.scope == several[0].scope)
+                .collect();
+            if in_first
+                .iter()
+                .any(|memory| !memory.observations.is_empty())
+            {
+                in_first.retain(|memory| !memory.observations.is_empty());
+            }
+            if let [one] = in_first.as_slice() {
+                return Ok((*one).clone());
+            }
+            bail!(RequestError::Invalid(format!(
+                "\"{name}\" may be any of {}; name one by its id:\n{}",
+                in_first.len(),
+                in_first
+                    .iter()
+                    .take(10)
+                    .map(|memory| described(memory))
+                    .collect::<String>()
+            )))
+        }
+    }
+}
+
+/// The error for a name that names nothing.
+pub(crate) fn none_found(name: &str) -> RequestError {
+    RequestError::NotFound(format!(
+        "nothing that is remembered is called \"{name}\"; `daybook list --query WORDS` finds ids"
+    ))
+}
+
+/// One line about a memory, with the id that names it.
+pub(crate) fn described(memory: &Memory) -> String {
+    let id = match (memory.observation(), memory.lines.first()) {
+        (Some(observation), _) => observation.id.to_string()[..8].to_owned(),
+        (None, Some(line)) => place(line),
+        (None, None) => String::new(),
+    };
+    let words: String = memory.words.chars().take(100).collect();
+    format!("  {id}  {}  {}\n", memory.scope, hidden(&words))
+}

@@ -1,0 +1,127 @@
+//! Changes of what is remembered, as a person requests them: by themselves, or through an agent.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+use daybook_domain::Scope;
+use daybook_engine::files::layout::CURATED;
+use daybook_engine::files::stamp::Person;
+use daybook_engine::jobs::memories::Memory;
+use daybook_engine::jobs::persons_word::{ChangeOutcome, PersonsChange, change};
+use daybook_text::redact::Redactor;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::RequestError;
+use super::memories::find_memories;
+use super::scope_choice::{ScopeChoice, busy};
+use crate::wiring::Daybook;
+
+/// Longest new words of a line, in bytes.
+const EDIT_BYTES: usize = 16 * 1024;
+
+/// Who requests a change of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RequestedBy {
+    /// The person, at the command line.
+    Person,
+    /// An agent, over HTTP or MCP: the history says so.
+    Agent,
+}
+
+/// A change that was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct MemoryChange {
+    /// Whose memory it was made in.
+    pub(crate) scope: String,
+    /// The commit that made it, and that `daybook undo` takes back; `null` when everything was so already.
+    pub(crate) commit: Option<String>,
+}
+
+/// Makes a change of a scope's memory.
+pub(crate) async fn make_change(
+    daybook: &Daybook,
+    scope: &Scope,
+    wanted: &PersonsChange,
+    by: RequestedBy,
+) -> Result<MemoryChange> {
+    let (worker, _lock) = daybook.worker().await?;
+    let person = &daybook.settings.person;
+    let author = match by {
+        RequestedBy::Person => Person::named(person),
+        RequestedBy::Agent => Person::named(&format!("{person} (through an agent)")),
+    };
+    match change(&worker, scope, wanted, &author).await? {
+        ChangeOutcome::Made(commit) => Ok(MemoryChange {
+            scope: scope.to_string(),
+            commit: Some(commit.to_string()),
+        }),
+        ChangeOutcome::Unchanged => Ok(MemoryChange {
+            scope: scope.to_string(),
+            commit: None,
+        }),
+        ChangeOutcome::Busy => bail!(busy(scope)),
+    }
+}
+
+/// Adds to memories that several projects share, and that the person's own file repeats, those that they repeat.
+async fn with_sources(daybook: &Daybook, memories: &[Memory]) -> Result<Vec<Memory>> {
+    let mut all = memories.to_vec();
+    for memory in memories {
+        let Some(observation) = memory.observation() else {
+            continue;
+        };
+        let held = daybook.store.observations(&memory.scope).await?;
+        if held.iter().any(|one| one.id == observation.id) {
+            continue;
+        }
+        let anywhere = ScopeChoice::default();
+        let found = find_memories(daybook, &anywhere, None, &observation.text).await?;
+        let is_new = |one: &Memory| !one.observations.is_empty() && !all.contains(one);
+        let sources: Vec<Memory> = found.exact.into_iter().filter(is_new).collect();
+        all.extend(sources);
+    }
+    Ok(all)
+}
+
+/// Forgets memories, one commit for each scope.
+pub(crate) async fn forget(
+    daybook: &Daybook,
+    memories: &[Memory],
+    by: RequestedBy,
+) -> Result<Vec<MemoryChange>> {
+    let memories = with_sources(daybook, memories).await?;
+    let scopes: BTreeSet<&Scope> = memories.iter().map(|memory| &memory.scope).collect();
+    let mut changes = Vec::new();
+    for scope in scopes {
+        let here = memories.iter().filter(|memory| memory.scope == *scope);
+        let wanted = PersonsChange::Forget(here.cloned().collect());
+        changes.push(make_change(daybook, scope, &wanted, by).await?);
+    }
+    Ok(changes)
+}
+
+/// Gives a line of a memory file other words. Returns the change, and how many secrets in the words were hidden.
+pub(crate) async fn edit(
+    daybook: &Daybook,
+    memory: &Memory,
+    words: &str,
+    by: RequestedBy,
+) -> Result<(MemoryChange, usize)> {
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.is_empty() || words.len() > EDIT_BYTES {
+        bail!(RequestError::Invalid(format!(
+            "new words are 1 to {EDIT_BYTES} bytes; `daybook forget` removes a line"
+        )));
+    }
+    let Some(line) = memory.lines.first() else {
+        bail!(RequestError::Conflict(format!(
+            "no memory file shows it; `daybook pin` puts it into {CURATED} first"
+        )));
+    };
+    let redacted = Redactor::current().redact(&words);
+    let (secrets, words) = (redacted.findings.len(), redacted.text.into_owned());
+    let wanted = PersonsChange::Edit(line.clone(), words);
+    let made = make_change(daybook, &memory.scope, &wanted, by).await?;
+    Ok((made, secrets))
+}

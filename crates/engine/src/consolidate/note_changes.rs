@@ -1,0 +1,76 @@
+//! Notes in observations what their statements say of each other.
+//!
+//! Not here: what they say (`supersede`), and how it is shown (`validity`).
+
+use std::collections::BTreeSet;
+
+use daybook_domain::Supersession;
+
+use super::merge::MergedObservation;
+use super::phrase::{quoted, shorten};
+use super::supersede::{Change, StatementChanges};
+use super::validity::PastStatement;
+
+/// Most characters of a past statement.
+const PAST_CHARS: usize = 100;
+
+/// Notes in each observation how long it holds, and returns what no longer does.
+pub(super) fn note_validity(
+    observations: &mut [MergedObservation],
+    found: &StatementChanges,
+) -> Vec<Supersession> {
+    let mut supersessions = Vec::new();
+    // The latest change first, so that the past of the current statement is in that order.
+    for change in found.changes.iter().rev() {
+        let past = past_statement(&observations[change.earlier], change);
+        let later = observations[change.later].observations[0];
+        supersessions.extend(past.observations.iter().map(|earlier| Supersession {
+            earlier: *earlier,
+            later,
+            reason: change.reason,
+            until: change.until,
+        }));
+        observations[change.earlier].validity.ended = Some(change.until);
+        let holding = current(found, change.later);
+        observations[holding].validity.past.push(past);
+    }
+    for (at, change) in &found.reviews {
+        let ended = past_statement(&observations[change.earlier], change);
+        observations[*at].validity.review = Some(ended);
+    }
+    for (one, other) in &found.contradictions {
+        let words = |at: usize| shorten(&observations[at].words(), PAST_CHARS);
+        let (of_one, of_other) = (words(*one), words(*other));
+        observations[*one].validity.contradicted_by = Some(of_other);
+        observations[*other].validity.contradicted_by = Some(of_one);
+    }
+    supersessions.sort_unstable();
+    supersessions
+}
+
+fn past_statement(earlier: &MergedObservation, change: &Change) -> PastStatement {
+    let words = match &earlier.subject {
+        Some(subject) => format!("{subject} {}", earlier.text),
+        None if earlier.quoted => quoted(&shorten(&earlier.text, PAST_CHARS)),
+        None => shorten(&earlier.text, PAST_CHARS),
+    };
+    PastStatement {
+        words,
+        until: change.until,
+        reason: change.reason,
+        observations: earlier.observations.clone(),
+        evidence: earlier.evidence.clone(),
+    }
+}
+
+/// The statement that holds at the end of the chain of changes that begins at `at`.
+fn current(found: &StatementChanges, mut at: usize) -> usize {
+    let mut seen = BTreeSet::new();
+    while let Some(next) = found.changes.iter().find(|change| change.earlier == at) {
+        if !seen.insert(at) {
+            break;
+        }
+        at = next.later;
+    }
+    at
+}

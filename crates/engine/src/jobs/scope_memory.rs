@@ -1,0 +1,212 @@
+//! Builds a scope's memory from what the store holds, and from what a person decided in its files.
+//!
+//! Not here: writing it (`consolidate`).
+
+use std::collections::BTreeSet;
+
+use daybook_domain::page::read_all;
+use daybook_domain::seams::{ObservationStore, Store};
+use daybook_domain::{
+    Observation, ObservationKind, Scope, ScopeKind, SessionId, StoreError, Tenant, Use,
+};
+use daybook_text::fence::without_citations;
+use jiff::tz::TimeZone;
+
+use super::selection::{SelectionPlan, select};
+use super::withdrawals::{reinstate_returned, retract_deleted};
+use super::{PersonSessions, WorkError, WorkerContext};
+use crate::consolidate::{FileLayout, MemoryInput, ScopeMemory, consolidate as build, promoted};
+use crate::files::WriterLock;
+use crate::files::persons_changes::{keep_returned, persons_changes};
+use crate::files::persons_lines::PersonsLines;
+use crate::files::stamp::CommitStamp;
+use crate::projects::assign::has_own_key;
+
+/// Where a memory is built from.
+#[derive(Clone, Copy)]
+pub struct MemorySource<'a> {
+    /// The store.
+    pub store: &'a dyn Store,
+    /// The person's name.
+    pub person: &'a str,
+    /// The time zone of dates.
+    pub zone: &'a TimeZone,
+}
+
+impl<'a> From<&'a WorkerContext> for MemorySource<'a> {
+    fn from(worker: &'a WorkerContext) -> Self {
+        Self {
+            store: &*worker.store,
+            person: &worker.person,
+            zone: &worker.zone,
+        }
+    }
+}
+
+/// Builds the memory of a locked folder's scope, after everything that a person changed in the folder has taken
+/// effect: what they deleted is retracted, what they brought back holds again. `loaded` is the memory as it is where a
+/// person changed no line.
+pub(super) async fn settle_memory(
+    worker: &WorkerContext,
+    scope: &Scope,
+    lock: &WriterLock<'_>,
+    stamp: &CommitStamp,
+    loaded: Option<ScopeMemory>,
+) -> Result<(ScopeMemory, Option<SelectionPlan>), WorkError> {
+    let changes = persons_changes(lock, stamp)?;
+    let persons = PersonsLines::load(lock.folder())?;
+    let memory = match loaded.filter(|_| persons.is_empty()) {
+        Some(memory) => memory,
+        None => load_memory(&worker.into(), scope, &persons).await?,
+    };
+    let retracted = retract_deleted(worker, scope, lock, &changes, &memory).await?;
+    let reinstated = reinstate_returned(worker, lock, &changes).await?;
+    let mut memory = match retracted || reinstated {
+        true => {
+            let persons = PersonsLines::load(lock.folder())?;
+            let memory = load_memory(&worker.into(), scope, &persons).await?;
+            let ended = &memory.supersessions;
+            worker.store.set_supersessions(scope, ended).await?;
+            memory
+        }
+        false => memory,
+    };
+    let plan = select_sessions(worker, scope, &mut memory).await?;
+    keep_returned(lock, &changes, &memory)?;
+    Ok((memory, plan))
+}
+
+/// Selects the sessions that have files of their own in place of pages, where the layout asks for it.
+pub(super) async fn select_sessions(
+    worker: &WorkerContext,
+    scope: &Scope,
+    memory: &mut ScopeMemory,
+) -> Result<Option<SelectionPlan>, StoreError> {
+    if worker.limits.consolidation.layout == FileLayout::Daybook {
+        return Ok(None);
+    }
+    let source = worker.into();
+    let observations = ObservationStore::observations(&*worker.store, scope).await?;
+    let input = memory_input(&source, scope, observations, &PersonsLines::default()).await?;
+    let plan = select(worker, scope, &input).await?;
+    if let Some(plan) = &plan {
+        memory.rollouts = Some(plan.rollouts.clone());
+        memory.sessions.clear();
+    }
+    Ok(plan)
+}
+
+/// Builds the scope's memory from the store.
+pub(super) async fn load_memory(
+    source: &MemorySource<'_>,
+    scope: &Scope,
+    persons: &PersonsLines,
+) -> Result<ScopeMemory, StoreError> {
+    let observations = ObservationStore::observations(source.store, scope).await?;
+    Ok(build(
+        &memory_input(source, scope, observations, persons).await?,
+    ))
+}
+
+/// The input of a scope's memory with these of its own observations.
+pub(super) async fn memory_input(
+    source: &MemorySource<'_>,
+    scope: &Scope,
+    mut observations: Vec<Observation>,
+    persons: &PersonsLines,
+) -> Result<MemoryInput, StoreError> {
+    let tenant = &scope.tenant;
+    let mut title = scope.name.clone();
+    let mut extractions = Vec::new();
+    match scope.kind {
+        ScopeKind::Project => {
+            let extracted = source.store.extractions_in_project(tenant, &scope.name);
+            extractions = extracted.await?;
+            let projects = read_all(|page| source.store.projects(tenant, page)).await?;
+            let mut own = projects.iter().filter(|p| p.key == scope.name);
+            // A name that a person gave is the title; otherwise the identity is more descriptive than its
+            // key.
+            if let Some(project) = own.find(|project| has_own_key(project)) {
+                title = short_name(&project.identity);
+            }
+        }
+        ScopeKind::User => {
+            let mut own = PersonSessions::new(source.store, source.person, scope);
+            observations.extend(repeated_preferences(source, scope, &mut own).await?);
+            for record in source.store.extractions_without_root(tenant).await? {
+                if own.contains(&record.session).await? {
+                    extractions.push(record);
+                }
+            }
+        }
+        ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room => {}
+    }
+    Ok(MemoryInput {
+        scope: scope.clone(),
+        title: without_citations(&title).into_owned(),
+        person: match scope.kind {
+            ScopeKind::User => scope.name.clone(),
+            ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room | ScopeKind::Project => {
+                source.person.to_owned()
+            }
+        },
+        uses: uses_of(source.store, tenant, &observations).await?,
+        persons: persons.about(&observations),
+        observations,
+        extractions,
+        zone: source.zone.clone(),
+    })
+}
+
+/// Uses of the sessions that the observations rest on.
+async fn uses_of(
+    store: &dyn Store,
+    tenant: &Tenant,
+    observations: &[Observation],
+) -> Result<Vec<Use>, StoreError> {
+    let evidence = observations.iter().flat_map(|it| &it.evidence);
+    let sessions: BTreeSet<&SessionId> = evidence.map(|it| &it.session).collect();
+    if sessions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sessions: Vec<SessionId> = sessions.into_iter().cloned().collect();
+    store.uses(tenant, &sessions).await
+}
+
+/// Preferences stated in more than one project: they are promoted to the person's scope.
+async fn repeated_preferences(
+    source: &MemorySource<'_>,
+    person: &Scope,
+    own: &mut PersonSessions<'_>,
+) -> Result<Vec<Observation>, StoreError> {
+    let kinds = [ObservationKind::Preference, ObservationKind::Correction];
+    let stated = source
+        .store
+        .observations_of_kinds(&person.tenant, ScopeKind::Project, &kinds)
+        .await?;
+    let mut theirs = Vec::new();
+    for mut observation in stated {
+        let mut evidence = Vec::new();
+        for piece in observation.evidence.drain(..) {
+            if own.contains(&piece.session).await? {
+                evidence.push(piece);
+            }
+        }
+        observation.evidence = evidence;
+        if !observation.evidence.is_empty() {
+            theirs.push(observation);
+        }
+    }
+    Ok(promoted(theirs, person))
+}
+
+/// `ada/engine` of `github.com/ada/engine`; the last part of a folder.
+fn short_name(identity: &str) -> String {
+    let parts: Vec<&str> = identity.trim_matches('/').split('/').collect();
+    let is_folder = identity.starts_with('/') || identity.contains('\\');
+    match parts.as_slice() {
+        [.., owner, name] if !is_folder && parts.len() > 2 => format!("{owner}/{name}"),
+        [.., name] => (*name).to_owned(),
+        [] => identity.to_owned(),
+    }
+}
