@@ -62,12 +62,7 @@ fn memory_keeps_up_with_the_cases_to_tune_on() {
         layers: Vec::new(),
         vectors: VectorOption::Off,
     };
-    let split = std::env::var("CASES")
-        .ok()
-        .map(|split| match split.as_str() {
-            "tune" => crate::Split::Tune,
-            _ => crate::Split::Report,
-        });
+    let split = Some(crate::Split::Tune);
     let report = daybook_testkit::run(run_changes(&cases, split, &fresh, &options)).unwrap();
     let scores = [
         ("first in recall", report.first_in_recall, 0.8),
