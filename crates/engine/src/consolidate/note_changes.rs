@@ -2,7 +2,7 @@
 //!
 //! Not here: what they say (`supersede`), and how it is shown (`validity`).
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 
 use daybook_domain::Supersession;
 
@@ -20,7 +20,9 @@ pub(super) fn note_validity(
     found: &StatementChanges,
 ) -> Vec<Supersession> {
     let mut supersessions = Vec::new();
-    // The latest change first, so that the past of the current statement is in that order.
+    // The statement that holds at the end of each chain of changes.
+    let mut holding: HashMap<usize, usize> = HashMap::new();
+    // The latest change first, so that the past of what holds is in that order, and the chain behind it is known.
     for change in found.changes.iter().rev() {
         let past = past_statement(&observations[change.earlier], change);
         let later = observations[change.later].observations[0];
@@ -31,8 +33,10 @@ pub(super) fn note_validity(
             until: change.until,
         }));
         observations[change.earlier].validity.ended = Some(change.until);
-        let holding = current(found, change.later);
-        observations[holding].validity.past.push(past);
+        let holds = holding.get(&change.later).copied();
+        let holds = holds.unwrap_or(change.later);
+        holding.insert(change.earlier, holds);
+        observations[holds].validity.past.push(past);
     }
     for (at, change) in &found.reviews {
         let ended = past_statement(&observations[change.earlier], change);
@@ -61,16 +65,4 @@ fn past_statement(earlier: &MergedObservation, change: &Change) -> PastStatement
         observations: earlier.observations.clone(),
         evidence: earlier.evidence.clone(),
     }
-}
-
-/// The statement that holds at the end of the chain of changes that begins at `at`.
-fn current(found: &StatementChanges, mut at: usize) -> usize {
-    let mut seen = BTreeSet::new();
-    while let Some(next) = found.changes.iter().find(|change| change.earlier == at) {
-        if !seen.insert(at) {
-            break;
-        }
-        at = next.later;
-    }
-    at
 }
