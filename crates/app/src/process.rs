@@ -26,7 +26,8 @@ pub(crate) fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
         .enable_all()
         .build()
         .context("cannot start")?;
-    runtime.block_on(work)
+    // On the heap: the work of a whole update is larger than the stack of a thread has room for, many calls deep.
+    runtime.block_on(Box::pin(work))
 }
 
 /// Runs `work` on a thread of its own, because a caller may be inside a runtime, where [`block_on`] would panic.

@@ -184,7 +184,7 @@ fn what_cannot_be_measured_is_named() {
     );
     let message = refused(&["eval", "locomo", &path, "--split", "tune"]);
     assert!(
-        message.contains("are for `daybook eval questions`"),
+        message.contains("--split is for `daybook eval questions` and `daybook eval changes`"),
         "{message}"
     );
     let message = refused(&["eval", "locomo", &path, "--limit", "0"]);

@@ -199,7 +199,8 @@ async fn write_memory(
     if !staged.is_empty() && !write_staged(worker, &staged, &lock, &stamp, &holds_lease).await? {
         return Ok(ConsolidateOutcome::LeaseLost.into());
     }
-    let (mut memory, mut plan) = settle_memory(worker, scope, &lock, &stamp, Some(memory)).await?;
+    let settled = settle_memory(worker, scope, &lock, &stamp, Some(memory));
+    let (mut memory, mut plan) = Box::pin(settled).await?;
     if !keep_forgotten(plan.as_ref(), &lock, &stamp, &holds_lease)? {
         return Ok(ConsolidateOutcome::LeaseLost.into());
     }

@@ -363,7 +363,7 @@ async fn consolidate_due(
     let mut pool = JobPool::new(worker, JobKind::Consolidate);
     let work = move |claimed: ClaimedJob| async move {
         let outcome = match claimed.token.job() {
-            JobKey::Consolidate(scope) => consolidate(worker, &claimed, scope).await,
+            JobKey::Consolidate(scope) => Box::pin(consolidate(worker, &claimed, scope)).await,
             JobKey::Extract(_) | JobKey::Redact(_) => Ok(ConsolidateOutcome::LeaseLost.into()),
         };
         (claimed, outcome)
