@@ -297,12 +297,12 @@ fn what_stands_around_a_match_is_found_in_its_own_session_alone() {
 fn equals_are_ordered_by_layer_then_time_then_place() {
     let memory = Memory::default();
     let ada = user_scope("ada");
-    memory.hear("b", vec![event("the batch limit is 501").with_time(at(5))]);
-    memory.hear("a", vec![event("the batch limit is 502").with_time(at(5))]);
-    memory.hear("c", vec![event("the batch limit is 503").with_time(at(9))]);
+    memory.hear("b", vec![event("batch limit 501").with_time(at(5))]);
+    memory.hear("a", vec![event("batch limit 502").with_time(at(5))]);
+    memory.hear("c", vec![event("batch limit 503").with_time(at(9))]);
     memory.hear("d", vec![event("nothing of that")]);
-    memory.observe(&ada, "d", "the batch limit is 504");
-    memory.write(&ada, "MEMORY.md", "the batch limit is 505");
+    memory.observe(&ada, "d", "batch limit 504");
+    memory.write(&ada, "MEMORY.md", "batch limit 505");
     let found = memory.texts(&question("batch limit"));
     let numbers: Vec<&str> = found.iter().map(|text| &text[text.len() - 3..]).collect();
     assert_eq!(numbers, ["505", "504", "503", "502", "501"]);
