@@ -17,7 +17,7 @@ use crate::consolidate::ends;
 const CHAIN: usize = 16;
 
 /// Answers whose words are compared with each other.
-const COMPARED: usize = 10;
+const COMPARED: usize = 3;
 /// Longest text that is compared, in bytes: longer ones say many things.
 const STATEMENT: usize = 300;
 
@@ -149,8 +149,13 @@ fn place_later_words_first(mut answers: Vec<RankedAnswer>) -> Vec<RankedAnswer> 
             let (one, later) = (&answers[at], &answers[other]);
             let may = is_statement(one) && is_statement(later) && one.time < later.time;
             let is_new = later.replaced.is_none() && one.replaced.is_none();
-            let reason = ends(&later.text, &one.text).filter(|_| may && is_new)?;
-            Some((other, reason))
+            // Taking statements apart is the costly part.
+            let reason = if may && is_new {
+                ends(&later.text, &one.text)
+            } else {
+                None
+            };
+            reason.map(|reason| (other, reason))
         });
         let Some((later, reason)) = later else {
             at += 1;
