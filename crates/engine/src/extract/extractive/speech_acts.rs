@@ -98,7 +98,7 @@ fn classify_sentences(
     classified
 }
 
-/// The clause that corrects, wishes or decides, of "that's wrong, the key must …" and "drop the wizard, nobody uses it":
+/// The clause that corrects, wishes or decides, of "that's wrong, the key must …" and "drop the wizard, it breaks":
 /// the first that points at nothing, if one does not. Verdicts and reasons may point.
 fn acting_clause<'s>(low: &'s str, kind: Kind, lexicon: &Lexicon) -> Option<&'s str> {
     let cues: &[Cue] = match kind {

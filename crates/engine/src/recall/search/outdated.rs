@@ -149,8 +149,10 @@ fn place_later_words_first(mut answers: Vec<RankedAnswer>) -> Vec<RankedAnswer> 
             let (one, later) = (&answers[at], &answers[other]);
             let may = is_statement(one) && is_statement(later) && one.time < later.time;
             let is_new = later.replaced.is_none() && one.replaced.is_none();
+            // What one project decided ends nothing in another.
+            let is_same_memory = one.scope == later.scope;
             // Taking statements apart is the costly part.
-            let reason = if may && is_new {
+            let reason = if may && is_new && is_same_memory {
                 ends(&later.text, &one.text)
             } else {
                 None
