@@ -6,6 +6,7 @@ mod changes;
 mod memory;
 mod misses;
 mod models;
+mod statements;
 mod table;
 
 use std::path::PathBuf;
@@ -47,7 +48,7 @@ pub(crate) struct EvalCommand {
     /// your own memory is searched
     #[arg(long, value_name = "FOLDER")]
     transcripts: Option<PathBuf>,
-    /// With `questions` and `changes`: only those of this split
+    /// With `questions`, `changes` and `statements`: only those of this split
     #[arg(long, value_enum)]
     split: Option<SplitName>,
     /// Results for each question; fewer than 20 make recall among 20 smaller
@@ -72,7 +73,8 @@ pub(crate) struct EvalCommand {
     /// Fit what confidence is judged by to one part of the questions, and report it on the rest
     #[arg(long)]
     calibrate: bool,
-    /// Show each question without evidence among the first ten results, and what kept it from there
+    /// Show each question without evidence among the first ten results, and what kept it from there; each case and
+    /// message that was not right
     #[arg(long)]
     misses: bool,
 }
@@ -90,6 +92,8 @@ enum Benchmark {
     Questions,
     /// Statements that later ones replace, reverse, take back or repeat, a file: TOML
     Changes,
+    /// Messages, and what of each is worth keeping, a file: TOML
+    Statements,
 }
 
 /// What questions of one's own are for.
@@ -106,23 +110,25 @@ impl EvalCommand {
         if !(1..=ANSWERS).contains(&self.limit) {
             bail!("--limit is 1 to {ANSWERS}");
         }
-        let is_split = matches!(self.benchmark, Benchmark::Questions | Benchmark::Changes);
+        let is_split = matches!(
+            self.benchmark,
+            Benchmark::Questions | Benchmark::Changes | Benchmark::Statements
+        );
         if self.transcripts.is_some() && self.benchmark != Benchmark::Questions {
             bail!("--transcripts is for `daybook eval questions`");
         }
         if self.split.is_some() && !is_split {
-            bail!("--split is for `daybook eval questions` and `daybook eval changes`");
-        }
-        if self.benchmark == Benchmark::Changes {
-            return self.run_changes(common);
+            bail!("--split is for `daybook eval questions`, `changes` and `statements`");
         }
         let report = match self.benchmark {
+            Benchmark::Changes => return self.run_changes(common),
+            Benchmark::Statements => return self.run_statements(common),
             Benchmark::Locomo => self.run_benchmark(common, &load::load_locomo(&self.path)?),
             Benchmark::Longmemeval => {
                 self.run_benchmark(common, &load::load_longmemeval(&self.path)?)
             }
             Benchmark::Beam => self.run_benchmark(common, &load::load_beam(&self.path)?),
-            Benchmark::Questions | Benchmark::Changes => self.run_questions(common),
+            Benchmark::Questions => self.run_questions(common),
         }?;
         if common.json {
             print_json(&serde_json::to_value(&report)?)?;

@@ -11,6 +11,7 @@ use daybook_domain::ObservationKind as Kind;
 use super::clauses::{MIN_CONTENT_WORDS, remove_requests};
 use super::lexicon::{Cue, Lexicon};
 use super::sentences::{Sentence, lowered};
+use super::standing::weigh_standing;
 use super::words::{content_words, is_concrete};
 
 /// Fewest content words of a sentence that can stand alone.
@@ -128,7 +129,8 @@ pub(super) fn classify(
 ) -> Option<SpeechAct> {
     let features = SentenceFeatures::of(sentence, context, lexicon);
     let penalties = features.penalties(lexicon);
-    let is_general = lexicon.has_cue(Cue::General, &features.low) && !features.low.ends_with('?');
+    let is_general =
+        lexicon.has_cue(Cue::General, &features.low) && !features.low.ends_with(['?', '？']);
     let corrects = lexicon.weight(Cue::Correction, &features.low);
     let wishes = score_wish(&features, is_general, lexicon);
     let decides = score_decision(&features, context, lexicon);
@@ -192,12 +194,13 @@ fn score_correction(
 }
 
 fn score_wish(features: &SentenceFeatures<'_>, is_general: bool, lexicon: &Lexicon) -> i32 {
-    let is_asked = features.low.ends_with('?') && !begins_with_request(&features.low, lexicon);
+    let is_asked =
+        features.low.ends_with(['?', '？']) && !begins_with_request(&features.low, lexicon);
     if is_asked || lexicon.has_cue(Cue::NotStanding, &features.low) {
         return 0;
     }
     let weight = lexicon.weight(Cue::Preference, &features.low);
-    if features.low.ends_with('?') && weight < STRONG {
+    if features.low.ends_with(['?', '？']) && weight < STRONG {
         return 0;
     }
     if is_general {
@@ -213,7 +216,7 @@ fn score_decision(
     lexicon: &Lexicon,
 ) -> i32 {
     let low = features.low.as_str();
-    let is_open = low.ends_with('?');
+    let is_open = low.ends_with(['?', '？']);
     let weight = lexicon.weight(Cue::Decision, low);
     let is_asked = begins_with_request(low, lexicon);
     if is_open || is_asked || weight == 0 || lexicon.has_cue(Cue::NotDecision, low) {
@@ -224,14 +227,16 @@ fn score_decision(
 
 /// Scores a statement of fact: plain, about something named, no question, no hedge, no news of the day.
 fn score_fact(features: &SentenceFeatures<'_>, lexicon: &Lexicon) -> i32 {
-    let weight = lexicon.weight(Cue::Fact, &features.low);
+    let weight = lexicon
+        .weight(Cue::Fact, &features.low)
+        .max(weigh_standing(&features.low, lexicon));
     let plain = !lexicon.has_cue(Cue::NotFact, &features.low);
     // An end of life is worth keeping in spite of any hedge.
     let strongest = lexicon.strongest(Cue::Fact, &features.low);
     let sure = strongest.is_some_and(|(weight, _)| weight >= SURE)
-        || (features.concrete && weight >= FIRM)
+        || (features.concrete && strongest.is_some_and(|(weight, _)| weight >= FIRM))
         || (plain && (features.concrete || weight >= PLAIN));
-    if sure && weight > 0 && !features.low.ends_with('?') {
+    if sure && weight > 0 && !features.low.ends_with(['?', '？']) {
         weight + CLEAR
     } else {
         0

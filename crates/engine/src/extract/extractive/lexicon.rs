@@ -11,15 +11,18 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::{Regex, RegexSet, RegexSetBuilder};
 
+use super::words::is_han;
+
 /// The languages of the extractive extractor, best first. Sessions in other languages get
 /// a digest, but no observations.
-pub const LANGUAGES: [&str; 4] = ["en", "de", "fr", "es"];
+pub const LANGUAGES: [&str; 5] = ["en", "de", "fr", "es", "zh"];
 
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     include_str!("lexicon/en.txt"),
     include_str!("lexicon/de.txt"),
     include_str!("lexicon/fr.txt"),
     include_str!("lexicon/es.txt"),
+    include_str!("lexicon/zh.txt"),
 ];
 
 /// Fewest words of a text whose language is determined by their share of common words.
@@ -47,6 +50,10 @@ pub(super) enum Cue {
     NotDecision,
     /// States a standing fact.
     Fact,
+    /// How a statement of how things are goes on after its subject: "lives in …", "goes through …".
+    States,
+    /// Words that are no subject that stands alone.
+    NoSubject,
     /// Only looks like a standing fact.
     NotFact,
     /// Leaves something for later.
@@ -57,6 +64,8 @@ pub(super) enum Cue {
     Momentary,
     /// Asks for a piece of work.
     Request,
+    /// Begins a question, or what only a question goes on from.
+    Asks,
     /// Agrees.
     Assent,
     /// States that it worked.
@@ -89,7 +98,7 @@ pub(super) enum Cue {
     Slip,
 }
 
-const SECTIONS: [(Cue, &str); 27] = [
+const SECTIONS: [(Cue, &str); 30] = [
     (Cue::Correction, "correction"),
     (Cue::Preference, "preference"),
     (Cue::General, "general"),
@@ -97,11 +106,14 @@ const SECTIONS: [(Cue, &str); 27] = [
     (Cue::Decision, "decision"),
     (Cue::NotDecision, "not_decision"),
     (Cue::Fact, "fact"),
+    (Cue::States, "states"),
+    (Cue::NoSubject, "no_subject"),
     (Cue::NotFact, "not_fact"),
     (Cue::Later, "later"),
     (Cue::NotLater, "not_later"),
     (Cue::Momentary, "momentary"),
     (Cue::Request, "request"),
+    (Cue::Asks, "asks"),
     (Cue::Assent, "assent"),
     (Cue::Praise, "praise"),
     (Cue::Trouble, "trouble"),
@@ -119,17 +131,51 @@ const SECTIONS: [(Cue, &str); 27] = [
     (Cue::Slip, "slip"),
 ];
 
+/// A pattern with word characters and digits of the languages' own letters: those of every script make sets of patterns
+/// twenty times larger, and slow.
+fn of_latin(pattern: &str) -> String {
+    let mut found = String::with_capacity(2 * pattern.len());
+    let mut in_class = false;
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        let class = match (c, chars.as_str().chars().next()) {
+            ('\\', Some('w')) => Some("0-9a-z_À-ɏ"),
+            ('\\', Some('d')) => Some("0-9"),
+            _ => None,
+        };
+        match class {
+            Some(class) if in_class => found.push_str(class),
+            Some(class) => found.extend(["[", class, "]"]),
+            None => found.push(c),
+        }
+        match c {
+            '\\' => {
+                let escaped = chars.next();
+                found.extend(escaped.filter(|_| class.is_none()));
+            }
+            '[' => in_class = true,
+            ']' => in_class = false,
+            _ => {}
+        }
+    }
+    found
+}
+
 /// The cues of one section. Patterns are built when first needed: most windows need few of them.
 #[derive(Debug)]
 struct CueSet {
-    lines: Vec<(i32, &'static str)>,
+    lines: Vec<(i32, String)>,
     set: OnceLock<RegexSet>,
     patterns: Vec<OnceLock<Regex>>,
 }
 
 impl CueSet {
-    fn of(lines: Vec<(i32, &'static str)>) -> Self {
+    fn of(lines: &[(i32, &'static str)]) -> Self {
         let patterns = lines.iter().map(|_| OnceLock::new()).collect();
+        let lines = lines
+            .iter()
+            .map(|(weight, pattern)| (*weight, of_latin(pattern)));
+        let lines = lines.collect();
         Self {
             lines,
             set: OnceLock::new(),
@@ -139,7 +185,7 @@ impl CueSet {
 
     fn set(&self) -> &RegexSet {
         self.set.get_or_init(|| {
-            let built = RegexSetBuilder::new(self.lines.iter().map(|(_, p)| *p)).build();
+            let built = RegexSetBuilder::new(self.lines.iter().map(|(_, p)| p)).build();
             built.expect("the files beside this one hold patterns; a test builds them all")
         })
     }
@@ -150,7 +196,7 @@ impl CueSet {
 
     /// The byte range of pattern `i` in `low`.
     fn place(&self, i: usize, low: &str) -> Option<(usize, usize)> {
-        let built = || Regex::new(self.lines[i].1).expect("it is in the set");
+        let built = || Regex::new(&self.lines[i].1).expect("it is in the set");
         let found = self.patterns[i].get_or_init(built).find(low)?;
         Some((found.start(), found.end()))
     }
@@ -191,7 +237,7 @@ impl Lexicon {
         Self {
             function,
             common,
-            sections: lines.into_iter().map(CueSet::of).collect(),
+            sections: lines.iter().map(|lines| CueSet::of(lines)).collect(),
         }
     }
 
@@ -260,6 +306,9 @@ pub(super) fn is_german(lexicon: &Lexicon) -> bool {
 
 /// The lexicon of `low`'s language; `None` if it is none of [`LANGUAGES`].
 pub(super) fn lexicon_of(low: &str) -> Option<&'static Lexicon> {
+    if is_chinese(low) {
+        return Some(&LEXICONS[4]);
+    }
     let words: Vec<&str> = low
         .split(|c: char| !c.is_alphanumeric() && c != '\'')
         .filter(|word| word.chars().any(char::is_alphabetic))
@@ -277,6 +326,13 @@ pub(super) fn lexicon_of(low: &str) -> Option<&'static Lexicon> {
         true => (!foreign).then_some(best),
         false => known.then_some(best),
     }
+}
+
+/// Whether a text is Chinese: it has Han characters and none of the letters that Japanese and Korean write between them.
+fn is_chinese(text: &str) -> bool {
+    let is_kana_or_hangul =
+        |c: char| matches!(c as u32, 0x3040..=0x30FF | 0x1100..=0x11FF | 0xAC00..=0xD7AF);
+    text.chars().filter(|c| is_han(*c)).count() > 1 && !text.contains(is_kana_or_hangul)
 }
 
 #[cfg(test)]

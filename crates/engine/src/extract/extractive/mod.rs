@@ -33,6 +33,7 @@ mod scored_draft;
 mod sentences;
 mod shell;
 mod speech_acts;
+mod standing;
 #[cfg(test)]
 mod tests;
 pub(super) mod text_analysis;

@@ -159,7 +159,8 @@ pub(super) fn is_machine(line: &str) -> bool {
     let (mut all, mut letters) = (0, 0);
     for c in bare.chars().filter(|c| *c != '`') {
         all += 1;
-        letters += usize::from(c.is_alphabetic() || c == ' ' || ",.?!'\u{2019}".contains(c));
+        letters +=
+            usize::from(c.is_alphabetic() || c == ' ' || ",.?!'\u{2019}，。？！：；、".contains(c));
     }
     all > 12 && letters * 100 < all * LETTER_SHARE
 }

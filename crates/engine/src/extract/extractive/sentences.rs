@@ -7,11 +7,14 @@
 
 use super::lexicon::{Cue, Lexicon};
 use super::prose::{prefix_of, prose_lines};
+use super::words::word_count;
 
 /// Most characters of a quote.
 pub(super) const MAX_QUOTE: usize = 160;
 /// Most sentences of one message.
 const SENTENCES: usize = 60;
+/// Fewest words of a statement before a question in the same sentence.
+const STATEMENT_WORDS: usize = 3;
 /// Bytes of a sentence's opening.
 const OPENING: usize = 60;
 
@@ -31,7 +34,7 @@ pub(super) struct Sentence {
 impl Sentence {
     /// Whether it ends with a question mark.
     pub(super) fn is_question(&self) -> bool {
-        self.text.ends_with('?')
+        self.text.ends_with(['?', '？', '吗', '呢'])
     }
 }
 
@@ -40,6 +43,7 @@ pub(super) fn sentences(message: &str, lexicon: Option<&Lexicon>) -> Vec<Sentenc
     let lines = prose_lines(message);
     let split = lines.iter().flat_map(|line| split(line));
     split
+        .flat_map(|whole| part_from_question(whole, lexicon))
         .filter_map(|s| sentence(&s, lexicon))
         .take(SENTENCES)
         .collect()
@@ -72,9 +76,10 @@ pub(super) fn split(line: &str) -> Vec<String> {
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         open.push(c);
-        let ends = matches!(c, '.' | '!' | '?' | '。' | '？')
-            && chars.peek().is_none_or(|next| next.is_whitespace())
-            && !abbreviates(&open);
+        let ends = matches!(c, '。' | '？' | '！' | '；')
+            || matches!(c, '.' | '!' | '?')
+                && chars.peek().is_none_or(|next| next.is_whitespace())
+                && !abbreviates(&open);
         if ends {
             found.push(std::mem::take(&mut open));
         }
@@ -82,6 +87,42 @@ pub(super) fn split(line: &str) -> Vec<String> {
     found.push(open);
     found.retain(|s| !s.trim().is_empty());
     found
+}
+
+/// A statement, and the question or request that follows it after a comma: "we drop the old parser, what can go then?"
+/// Between Chinese clauses that is a comma of full width, and the question needs no mark.
+fn part_from_question(whole: String, lexicon: Option<&Lexicon>) -> Vec<String> {
+    let Some(lexicon) = lexicon else {
+        return vec![whole];
+    };
+    let asks = |part: &str| lexicon.has_cue(Cue::Asks, &lowered(part.trim_start()));
+    let is_question = whole.trim_end().ends_with(['?', '？']);
+    let borders = [", ", "; ", " - "].iter().filter(|_| is_question);
+    let borders = borders.chain(["，"].iter());
+    let found = borders.flat_map(|border| whole.match_indices(border));
+    let mut found: Vec<(usize, usize)> = found.map(|(at, mark)| (at, at + mark.len())).collect();
+    found.sort_unstable();
+    let parts = found.into_iter().find(|(at, next)| {
+        let (statement, question) = (&whole[..*at], &whole[*next..]);
+        let stands_alone = word_count(statement) >= STATEMENT_WORDS && !asks(statement);
+        asks(question) && !points_back(question) && stands_alone
+    });
+    match parts {
+        Some((at, next)) => vec![whole[..at].to_owned(), whole[next..].to_owned()],
+        None => vec![whole],
+    }
+}
+
+/// Whether a question speaks of what the statement before it names, and is understood only with it.
+fn points_back(question: &str) -> bool {
+    let low = lowered(question);
+    let mut words = low.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| {
+        matches!(
+            word,
+            "it" | "that" | "this" | "them" | "they" | "those" | "these" | "so"
+        )
+    })
 }
 
 fn abbreviates(open: &str) -> bool {
@@ -122,7 +163,8 @@ pub(super) fn one_line(raw: &str) -> String {
     if text.matches('`').count() % 2 == 1 {
         text = text.replace('`', "");
     }
-    text.trim_end_matches([' ', ',', ';', '-', '–']).to_owned()
+    text.trim_end_matches([' ', ',', ';', '-', '–', '，', '；'])
+        .to_owned()
 }
 
 fn is_emoji(c: char) -> bool {

@@ -10,10 +10,50 @@ use super::lexicon::Lexicon;
 /// The words of `low` that carry meaning.
 pub(super) fn content_words<'a>(low: &'a str, lexicon: &Lexicon) -> Vec<&'a str> {
     low.split(|c: char| !(c.is_alphanumeric() || "_-/.'".contains(c)))
+        .flat_map(|run| parts_of_run(run, lexicon))
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
         .filter(|word| word.chars().count() > 1 && !lexicon.is_function_word(word))
         .filter(|word| !FILL.contains(word))
         .collect()
+}
+
+/// Whether a character is Han: Chinese sets no blanks between words.
+pub(super) fn is_han(c: char) -> bool {
+    matches!(c as u32, 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0x2_0000..=0x2_FA1F)
+}
+
+/// Number of words of a text; two Han characters count as one.
+pub(super) fn word_count(text: &str) -> usize {
+    let han = text.chars().filter(|c| is_han(*c)).count();
+    let words = text.split_whitespace();
+    han / 2 + words.filter(|word| !word.contains(is_han)).count()
+}
+
+/// A run of characters without blanks: a word, or its Han characters in pairs, beside its words in other letters.
+/// Characters that serve as function words separate pairs.
+fn parts_of_run<'a>(run: &'a str, lexicon: &Lexicon) -> Vec<&'a str> {
+    if !run.contains(is_han) {
+        return vec![run];
+    }
+    let mut parts = Vec::new();
+    let is_border = |c: char| is_han(c) && lexicon.is_function_word(c.encode_utf8(&mut [0; 4]));
+    for piece in run.split(is_border) {
+        let mut rest = piece;
+        while let Some(first) = rest.chars().next() {
+            let same = |c: &char| is_han(*c) == is_han(first);
+            let most = if is_han(first) { 2 } else { usize::MAX };
+            let len = rest
+                .chars()
+                .take_while(same)
+                .take(most)
+                .map(char::len_utf8)
+                .sum();
+            let (part, next) = rest.split_at(len);
+            parts.push(part);
+            rest = next;
+        }
+    }
+    parts
 }
 
 /// Words that occur in nearly every request, whatever its subject.
@@ -71,7 +111,12 @@ const FILL: [&str; 49] = [
 
 /// Whether the sentence names something: code, a path, a flag, a number, a proper name.
 pub(super) fn is_concrete(text: &str) -> bool {
+    let names_in_chinese = |text: &str| {
+        let mut letters = text.split(|c: char| !c.is_ascii_alphanumeric());
+        text.contains(is_han) && letters.any(|word| word.len() > 1)
+    };
     text.contains('`')
+        || names_in_chinese(text)
         || text
             .split_whitespace()
             .enumerate()
