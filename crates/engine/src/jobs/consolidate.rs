@@ -22,6 +22,7 @@ use crate::files::adopt::{has_own_words, set_aside};
 use crate::files::audit::is_missing;
 use crate::files::layout::{folder, pages, tenant_folder};
 use crate::files::page::Orphans;
+use crate::files::parsed_texts::FolderTexts;
 use crate::files::persons_lines::PersonsLines;
 use crate::files::reindex::{reindex, remove_from_index};
 use crate::files::reworded::record_reworded;
@@ -158,7 +159,9 @@ async fn write_memory(
     scope: &Scope,
 ) -> Result<Consolidated, WorkError> {
     let path = folder(&worker.root, scope);
-    let mut memory = load_memory(&worker.into(), scope, &PersonsLines::default()).await?;
+    let texts = FolderTexts::of(&path);
+    let none = PersonsLines::default();
+    let mut memory = load_memory(&worker.into(), scope, &none, &texts).await?;
     let plan = select_sessions(worker, scope, &mut memory).await?;
     worker
         .store
@@ -209,6 +212,7 @@ async fn write_memory(
     let orphans = curated_orphans(worker, &lock, &mut memory, orphans)?;
     let posted = write_pages_with(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
     record_reworded(&lock, &memory)?;
+    texts.save(&lock)?;
     index_files(worker, scope, lock, &stamp).await?;
     for unwritten in &posted.unwritten {
         warn!(%scope, page = %unwritten.page, why = unwritten.why, "a page was not written");

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-static SOURCE: &str = include_str!("cues.txt");
+/// All patterns.
+pub(in crate::consolidate) const SOURCE: &str = include_str!("cues.txt");
 
 /// Negations.
 pub(super) static NEGATION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("negation"));

@@ -8,13 +8,16 @@ mod cues;
 mod statement;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use daybook_domain::{Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp};
 
-use super::content::{ContentWords, subject_words};
+use super::content::{ContentWord, ContentWords, subject_words};
 use super::merge::MergedObservation;
+use super::parsed_texts::ParsedTexts;
 use compare::{Stated, may_end, supersedes};
-use statement::Statement;
+pub(super) use cues::SOURCE as PATTERNS;
+pub(super) use statement::{Denial, Setting, Statement};
 
 /// Words by which an observation finds earlier ones: its rarest.
 const RARE_WORDS: usize = 6;
@@ -48,8 +51,11 @@ pub(super) struct StatementChanges {
 }
 
 /// What the statements of `observations` say of each other.
-pub(super) fn statement_changes(observations: &[MergedObservation]) -> StatementChanges {
-    let stated: Vec<Stated<'_>> = observations.iter().map(stated).collect();
+pub(super) fn statement_changes(
+    observations: &[MergedObservation],
+    texts: &mut ParsedTexts,
+) -> StatementChanges {
+    let stated: Vec<Stated<'_>> = observations.iter().map(|one| stated(one, texts)).collect();
     let words = RareWords::of(&stated);
     let mut known = KnownStatements::default();
     let mut ended: HashMap<usize, Change> = HashMap::new();
@@ -111,10 +117,10 @@ fn by_time(stated: &[Stated<'_>]) -> Vec<usize> {
 }
 
 /// How many statements hold each word.
-struct RareWords<'s>(HashMap<&'s str, usize>);
+struct RareWords(HashMap<ContentWord, usize>);
 
-impl<'s> RareWords<'s> {
-    fn of(stated: &'s [Stated<'_>]) -> Self {
+impl RareWords {
+    fn of(stated: &[Stated<'_>]) -> Self {
         let mut frequencies = HashMap::new();
         for word in stated.iter().flat_map(search_words) {
             *frequencies.entry(word).or_default() += 1;
@@ -123,17 +129,18 @@ impl<'s> RareWords<'s> {
     }
 
     /// The rarest words of a statement.
-    fn rarest_of<'w>(&self, one: &'w Stated<'_>) -> Vec<&'w str> {
-        let mut words: Vec<&str> = search_words(one).collect();
-        words.sort_by_key(|word| (self.0[word], *word));
+    fn rarest_of(&self, one: &Stated<'_>) -> Vec<ContentWord> {
+        let words = search_words(one);
+        let mut words: Vec<_> = words.map(|word| (self.0[&word], word)).collect();
+        words.sort_unstable();
         words.dedup();
         words.truncate(RARE_WORDS);
-        words
+        words.into_iter().map(|(_, word)| word).collect()
     }
 
     /// Whether words are rare enough to name one thing.
     fn are_names(&self, words: &ContentWords) -> bool {
-        let mut counts = words.iter().map(|word| self.0.get(word.as_str()));
+        let mut counts = words.iter().map(|word| self.0.get(&word));
         counts.all(|count| count.is_some_and(|count| *count <= NAME_STATEMENTS))
     }
 }
@@ -141,7 +148,7 @@ impl<'s> RareWords<'s> {
 /// Statements that were already compared, by word and by session.
 #[derive(Default)]
 struct KnownStatements<'s> {
-    by_word: HashMap<&'s str, Vec<usize>>,
+    by_word: HashMap<ContentWord, Vec<usize>>,
     last_setting: HashMap<&'s SessionId, usize>,
 }
 
@@ -157,12 +164,14 @@ impl<'s> KnownStatements<'s> {
         }
     }
 
-    /// The latest statements that share one of the words.
-    fn sharing(&self, words: &[&str]) -> BTreeSet<usize> {
+    /// The latest statements that share one of the words, in order.
+    fn sharing(&self, words: &[ContentWord]) -> Vec<usize> {
         let known = words.iter().filter_map(|word| self.by_word.get(word));
-        known
-            .flat_map(|known| known.iter().rev().take(OF_ONE_WORD).copied())
-            .collect()
+        let latest = known.flat_map(|known| known.iter().rev().take(OF_ONE_WORD).copied());
+        let mut sharing: Vec<usize> = latest.collect();
+        sharing.sort_unstable();
+        sharing.dedup();
+        sharing
     }
 
     /// The choice that "let's use B instead" replaces: the one before it in the same session.
@@ -189,7 +198,7 @@ impl<'s> KnownStatements<'s> {
 /// The statements that name what a replaced one had set: they were made while it held, and rest on it.
 fn reviews(
     stated: &[Stated<'_>],
-    (words, known): (&RareWords<'_>, &KnownStatements<'_>),
+    (words, known): (&RareWords, &KnownStatements<'_>),
     changes: &[Change],
 ) -> Vec<(usize, Change)> {
     let ended: BTreeSet<usize> = changes.iter().map(|change| change.earlier).collect();
@@ -197,8 +206,7 @@ fn reviews(
     for change in changes {
         let earlier = &stated[change.earlier].statement;
         for set in earlier.settings().filter(|set| words.are_names(&set.value)) {
-            let name: Vec<&str> = set.value.iter().map(String::as_str).collect();
-            for at in known.sharing(&name) {
+            for at in known.sharing(set.value.as_slice()) {
                 let (one, of) = (&stated[at].statement, stated[at].merged);
                 let rests_on = set.value.is_subset(&one.words)
                     && !one.denies(&set.value)
@@ -212,23 +220,22 @@ fn reviews(
     reviews.into_iter().collect()
 }
 
-fn stated(merged: &MergedObservation) -> Stated<'_> {
-    let mut statement = Statement::parse(&merged.text);
-    if merged.kind == ObservationKind::Value {
+fn stated<'m>(merged: &'m MergedObservation, texts: &mut ParsedTexts) -> Stated<'m> {
+    let statement = match merged.kind {
         // The text is a number; what it is about stands in its context.
-        statement = Statement::default();
-    }
-    let subject = merged.subject.as_deref().unwrap_or_default();
+        ObservationKind::Value => Arc::default(),
+        _ => texts.statement(&merged.text),
+    };
+    let subject = merged.subject.as_deref().map(subject_words);
     Stated {
         merged,
         statement,
-        subject: subject_words(subject),
+        subject: subject.unwrap_or_default(),
     }
 }
 
-fn search_words<'a>(stated: &'a Stated<'_>) -> impl Iterator<Item = &'a str> {
-    let words = stated.statement.words.iter().chain(&stated.subject);
-    words.map(String::as_str)
+fn search_words<'a>(stated: &'a Stated<'_>) -> impl Iterator<Item = ContentWord> + 'a {
+    stated.statement.words.iter().chain(stated.subject.iter())
 }
 
 /// Whether it was last stated before the other. What was stated at one time can be put in order within one session only.

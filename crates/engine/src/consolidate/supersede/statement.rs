@@ -13,7 +13,7 @@ const OLD_WORDS: usize = 6;
 
 /// What a statement sets: of two that set one key differently, only one holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Setting {
+pub(in crate::consolidate) struct Setting {
     /// What it is about; empty where only the conversation says so.
     pub key: ContentWords,
     /// What holds of it.
@@ -22,7 +22,7 @@ pub(super) struct Setting {
 
 /// What a statement forbids or denies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Denial {
+pub(in crate::consolidate) struct Denial {
     /// The word right after the negation.
     pub head: ContentWords,
     /// All words of its clause.
@@ -31,7 +31,7 @@ pub(super) struct Denial {
 
 /// A statement's parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Statement {
+pub(in crate::consolidate) struct Statement {
     /// All its words with content.
     pub words: ContentWords,
     /// What it forbids or denies.
@@ -52,7 +52,7 @@ pub(super) struct Statement {
 
 impl Statement {
     /// Takes a text apart, sentence by sentence.
-    pub(super) fn parse(text: &str) -> Self {
+    pub(in crate::consolidate) fn parse(text: &str) -> Self {
         let low = lowered(text);
         let mut statement = Self {
             words: content_words(&low),
@@ -161,7 +161,7 @@ fn settings(patterns: &[Regex], clause: &str) -> Vec<Setting> {
     let setting = found.map(|captures| {
         let words = |name| {
             let group = captures.name(name);
-            group.map_or_else(ContentWords::new, |group| content_words(group.as_str()))
+            group.map_or_else(ContentWords::default, |group| content_words(group.as_str()))
         };
         Setting {
             key: words("key"),
