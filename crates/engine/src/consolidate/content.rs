@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use daybook_text::tokens::{TokenKind, for_each_token, index_text};
 use regex::Regex;
 
-pub(super) use super::content_words::{ContentWord, ContentWords};
+pub(super) use super::content_words::{ContentWord, ContentWords, WordMap};
 
 /// The lists of words by which contents are made.
 pub(super) const WORD_LISTS: &str = include_str!("content.txt");
@@ -117,10 +117,11 @@ impl Content {
         only_adds || (shorter >= LONG && shared >= LONG_SHARED)
     }
 
-    /// Whether the number of words allows that the other says the same: cheaper than to compare them.
+    /// Whether the other may say the same, by numbers and bits of the words: much cheaper than to compare them.
     pub(super) fn may_be_same(&self, other: &Self) -> bool {
-        let (ours, theirs) = (self.words.len(), other.words.len());
-        ours.abs_diff(theirs) as f64 <= FURTHER * ours.max(theirs) as f64
+        let longer = self.words.len().max(other.words.len());
+        let common = self.words.common_at_most(&other.words);
+        (longer - common) as f64 <= FURTHER * longer as f64
     }
 
     /// The words with digits: those of the same content are the same.

@@ -2,6 +2,9 @@
 //!
 //! Not here: which words have content (`content`).
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use daybook_domain::EventId;
 
 /// A word with content, stemmed, as a number made of it.
@@ -14,6 +17,11 @@ impl ContentWord {
         let half = EventId::of(&[word.as_bytes()]).0 as u64;
         let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
         Self(half & !1 | u64::from(has_digit))
+    }
+
+    /// One of the 64 bits, by the number.
+    fn bit(self) -> u64 {
+        1 << (self.0 >> 58)
     }
 
     pub(super) fn has_digit(self) -> bool {
@@ -31,42 +39,83 @@ impl ContentWord {
     }
 }
 
+/// A map by words, whose numbers need no further hashing than to be mixed.
+pub(super) type WordMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+
+/// Mixes numbers that are hashes already, or places in a list.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // An odd number without a pattern of bits, as in the Fibonacci hashing of Knuth.
+        self.0 = (self.0.rotate_left(25) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_u128(&mut self, number: u128) {
+        self.write_u64(number as u64);
+        self.write_u64((number >> 64) as u64);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+}
+
 /// A set of words, in the order of their numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct ContentWords(Box<[ContentWord]>);
+pub(super) struct ContentWords {
+    /// One bit for each word, by its number: most sets that differ are seen to differ by their bits.
+    bits: u64,
+    words: Box<[ContentWord]>,
+}
 
 impl ContentWords {
     /// The set of words that are in their order and differ.
     pub(super) fn from_sorted(words: Vec<ContentWord>) -> Self {
-        Self(words.into())
+        let bits = words.iter().fold(0, |bits, word| bits | word.bit());
+        let words = words.into();
+        Self { bits, words }
     }
 
     pub(super) fn as_slice(&self) -> &[ContentWord] {
-        &self.0
+        &self.words
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.words.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.words.is_empty()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = ContentWord> + '_ {
-        self.0.iter().copied()
+        self.words.iter().copied()
     }
 
     pub(super) fn contains(&self, word: ContentWord) -> bool {
-        self.0.binary_search(&word).is_ok()
+        self.bits & word.bit() != 0 && self.words.binary_search(&word).is_ok()
     }
 
     pub(super) fn is_subset(&self, other: &Self) -> bool {
-        self.len() <= other.len() && self.common(other) == self.len()
+        self.bits & !other.bits == 0
+            && self.len() <= other.len()
+            && self.shared(other).count() == self.len()
     }
 
     pub(super) fn is_disjoint(&self, other: &Self) -> bool {
-        self.shared(other).next().is_none()
+        self.bits & other.bits == 0 || self.shared(other).next().is_none()
     }
 
     /// How many words both have.
@@ -74,13 +123,19 @@ impl ContentWords {
         self.shared(other).count()
     }
 
+    /// The most words that both can have, by their bits alone.
+    pub(super) fn common_at_most(&self, other: &Self) -> usize {
+        let missing = |one: &Self, other: &Self| (one.bits & !other.bits).count_ones() as usize;
+        let (ours, theirs) = (missing(self, other), missing(other, self));
+        (self.len() - ours).min(other.len() - theirs)
+    }
+
     /// The words that both have.
     pub(super) fn shared<'s>(&'s self, other: &'s Self) -> impl Iterator<Item = ContentWord> + 's {
-        let mut theirs = &other.0[..];
+        let mut theirs = other.words.iter().peekable();
         self.iter().filter(move |word| {
-            let smaller = theirs.iter().position(|their| their >= word);
-            theirs = &theirs[smaller.unwrap_or(theirs.len())..];
-            theirs.first() == Some(word)
+            while theirs.next_if(|their| *their < word).is_some() {}
+            theirs.peek() == Some(&word)
         })
     }
 }
@@ -90,7 +145,7 @@ impl FromIterator<ContentWord> for ContentWords {
         let mut words: Vec<ContentWord> = words.into_iter().collect();
         words.sort_unstable();
         words.dedup();
-        Self(words.into())
+        Self::from_sorted(words)
     }
 }
 
@@ -117,6 +172,7 @@ mod tests {
             let (our_words, their_words) = (words(&one), words(&other));
             prop_assert_eq!(our_words.len(), ours.len());
             prop_assert_eq!(our_words.common(&their_words), ours.intersection(&theirs).count());
+            prop_assert!(our_words.common_at_most(&their_words) >= our_words.common(&their_words));
             prop_assert_eq!(our_words.is_subset(&their_words), ours.is_subset(&theirs));
             prop_assert_eq!(our_words.is_disjoint(&their_words), ours.is_disjoint(&theirs));
             for word in &theirs {

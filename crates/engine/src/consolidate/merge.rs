@@ -12,7 +12,7 @@ use daybook_domain::{
 };
 use daybook_text::fence::without_citations;
 
-use super::content::{Content, ContentWord};
+use super::content::{Content, ContentWord, WordMap};
 use super::parsed_texts::ParsedTexts;
 use super::phrase::quoted;
 use super::usage::{UsageSources, UsesByEvent};
@@ -152,7 +152,7 @@ struct ContentGroup {
 struct KnownContents {
     contents: Vec<Arc<Content>>,
     groups: HashMap<ContentGroup, usize>,
-    by_word: HashMap<(usize, ContentWord), Vec<usize>>,
+    by_word: WordMap<(usize, ContentWord), Vec<usize>>,
 }
 
 impl KnownContents {

@@ -192,6 +192,14 @@ impl ScopeMemory {
         }
     }
 
+    /// All pages, also those that have no file because they are empty.
+    pub fn pages(&self) -> impl Iterator<Item = &MemoryPage> {
+        let dated = [&self.daily, &self.sessions, &self.notes];
+        let single = [&self.curated, &self.summary, &self.branches, &self.names];
+        let dated = dated.into_iter().flat_map(BTreeMap::values);
+        single.into_iter().chain(dated)
+    }
+
     fn pages_mut(&mut self) -> impl Iterator<Item = &mut MemoryPage> {
         let dated = [&mut self.daily, &mut self.sessions, &mut self.notes];
         let single = [

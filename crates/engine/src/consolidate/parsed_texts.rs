@@ -6,12 +6,11 @@
 //!
 //! Not here: where the encoding is stored (`files`).
 
-use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use daybook_domain::EventId;
 
-use super::content::{Content, ContentWord, ContentWords, WORD_LISTS};
+use super::content::{Content, ContentWord, ContentWords, WORD_LISTS, WordMap};
 use super::supersede::{Denial, PATTERNS, Setting, Statement};
 
 /// Raised when texts are parsed in another way by the same lists of words and patterns.
@@ -37,7 +36,7 @@ pub struct ParsedTexts {
 /// Parsed texts of one form, by the number of the text.
 #[derive(Debug)]
 struct Known<T> {
-    parsed: HashMap<u128, Parsed<T>>,
+    parsed: WordMap<u128, Parsed<T>>,
     has_new: bool,
 }
 
@@ -50,7 +49,7 @@ struct Parsed<T> {
 impl<T> Default for Known<T> {
     fn default() -> Self {
         Self {
-            parsed: HashMap::new(),
+            parsed: WordMap::default(),
             has_new: false,
         }
     }
@@ -134,7 +133,7 @@ impl ParsedTexts {
 struct TextsEncoder {
     body: Vec<u8>,
     words: Vec<ContentWord>,
-    places: HashMap<ContentWord, usize>,
+    places: WordMap<ContentWord, usize>,
 }
 
 impl TextsEncoder {

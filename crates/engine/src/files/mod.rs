@@ -24,6 +24,8 @@ mod git_index;
 mod git_lock;
 pub mod history;
 pub mod history_rewrite;
+#[cfg(test)]
+mod incremental_tests;
 pub mod integrity;
 mod intent;
 pub mod layout;

@@ -97,7 +97,7 @@ pub async fn change(
         PersonsChange::Undo(commit) => take_back(worker, scope, &lock, &stamp, commit).await?,
         PersonsChange::Restore(commit) => restore(worker, scope, &lock, &stamp, commit).await?,
     };
-    index_files(worker, scope, lock, &stamp).await?;
+    index_files(worker, scope, (lock, &stamp), None).await?;
     Ok(outcome)
 }
 

@@ -46,21 +46,21 @@ impl<'a> From<&'a WorkerContext> for MemorySource<'a> {
 }
 
 /// Builds the memory of a locked folder's scope, after everything that a person changed in the folder has taken
-/// effect: what they deleted is retracted, what they brought back holds again. `loaded` is the memory as it is where a
-/// person changed no line.
+/// effect: what they deleted is retracted, what they brought back holds again. `loaded` is the memory with the lines that
+/// a person changed so far.
 pub(super) async fn settle_memory(
     worker: &WorkerContext,
     scope: &Scope,
     lock: &WriterLock<'_>,
     stamp: &CommitStamp,
-    loaded: Option<ScopeMemory>,
+    loaded: Option<(PersonsLines, ScopeMemory)>,
 ) -> Result<(ScopeMemory, Option<SelectionPlan>), WorkError> {
     let texts = FolderTexts::of(lock.folder().root());
     let changes = persons_changes(lock, stamp)?;
     let persons = PersonsLines::load(lock.folder())?;
-    let memory = match loaded.filter(|_| persons.is_empty()) {
-        Some(memory) => memory,
-        None => load_memory(&worker.into(), scope, &persons, &texts).await?,
+    let memory = match loaded {
+        Some((known, memory)) if known == persons => memory,
+        _ => load_memory(&worker.into(), scope, &persons, &texts).await?,
     };
     let retracted = retract_deleted(worker, scope, lock, &changes, &memory).await?;
     let reinstated = reinstate_returned(worker, lock, &changes).await?;
@@ -195,6 +195,11 @@ async fn repeated_preferences(
         .store
         .observations_of_kinds(&person.tenant, ScopeKind::Project, &kinds)
         .await?;
+    let mut scopes = stated.iter().map(|observation| &observation.scope);
+    let first = scopes.next();
+    if scopes.all(|scope| Some(scope) == first) {
+        return Ok(Vec::new());
+    }
     let mut theirs = Vec::new();
     for mut observation in stated {
         let mut evidence = Vec::new();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use daybook_domain::{Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp};
 
-use super::content::{ContentWord, ContentWords, subject_words};
+use super::content::{ContentWord, ContentWords, WordMap, subject_words};
 use super::merge::MergedObservation;
 use super::parsed_texts::ParsedTexts;
 use compare::{Stated, may_end, supersedes};
@@ -58,13 +58,15 @@ pub(super) fn statement_changes(
     let stated: Vec<Stated<'_>> = observations.iter().map(|one| stated(one, texts)).collect();
     let words = RareWords::of(&stated);
     let mut known = KnownStatements::default();
-    let mut ended: HashMap<usize, Change> = HashMap::new();
+    let mut seen = SeenStatements::of(stated.len());
+    let mut ended: WordMap<usize, Change> = WordMap::default();
     let mut found = StatementChanges::default();
     for later in by_time(&stated) {
         let one = &stated[later];
         let rare = words.rarest_of(one);
+        let mut contradictions: Vec<(usize, usize)> = Vec::new();
         let mut superseded: Vec<(usize, SupersessionReason)> = Vec::new();
-        for at in known.sharing(&rare) {
+        for at in known.sharing(&rare, &mut seen) {
             let reason = match ended.contains_key(&at) {
                 true => None,
                 false => supersedes(one, &stated[at]),
@@ -73,11 +75,14 @@ pub(super) fn statement_changes(
                 Some(reason) if is_before(&stated[at], one) => superseded.push((at, reason)),
                 // What was stated at one time cannot be put in order.
                 Some(SupersessionReason::Replaced | SupersessionReason::Reversed) => {
-                    found.contradictions.push((at, later));
+                    contradictions.push((at, later));
                 }
                 _ => {}
             }
         }
+        superseded.sort_by_key(|(at, _)| *at);
+        contradictions.sort_unstable();
+        found.contradictions.extend(contradictions);
         if superseded.is_empty() {
             let before = known.choice_before(one, &stated);
             let before = before.filter(|at| !ended.contains_key(at));
@@ -117,11 +122,11 @@ fn by_time(stated: &[Stated<'_>]) -> Vec<usize> {
 }
 
 /// How many statements hold each word.
-struct RareWords(HashMap<ContentWord, usize>);
+struct RareWords(WordMap<ContentWord, usize>);
 
 impl RareWords {
     fn of(stated: &[Stated<'_>]) -> Self {
-        let mut frequencies = HashMap::new();
+        let mut frequencies = WordMap::default();
         for word in stated.iter().flat_map(search_words) {
             *frequencies.entry(word).or_default() += 1;
         }
@@ -145,10 +150,33 @@ impl RareWords {
     }
 }
 
+/// Which statements a search has returned. Searches are counted, so that a new one need not clear the list.
+struct SeenStatements {
+    in_search: Vec<u32>,
+    search: u32,
+}
+
+impl SeenStatements {
+    fn of(statements: usize) -> Self {
+        Self {
+            in_search: vec![0; statements],
+            search: 0,
+        }
+    }
+
+    fn begin(&mut self) {
+        self.search += 1;
+    }
+
+    fn is_new(&mut self, at: usize) -> bool {
+        std::mem::replace(&mut self.in_search[at], self.search) != self.search
+    }
+}
+
 /// Statements that were already compared, by word and by session.
 #[derive(Default)]
 struct KnownStatements<'s> {
-    by_word: HashMap<ContentWord, Vec<usize>>,
+    by_word: WordMap<ContentWord, Vec<usize>>,
     last_setting: HashMap<&'s SessionId, usize>,
 }
 
@@ -164,14 +192,16 @@ impl<'s> KnownStatements<'s> {
         }
     }
 
-    /// The latest statements that share one of the words, in order.
-    fn sharing(&self, words: &[ContentWord]) -> Vec<usize> {
+    /// The latest statements that share one of the words, each once.
+    fn sharing<'k>(
+        &'k self,
+        words: &'k [ContentWord],
+        seen: &'k mut SeenStatements,
+    ) -> impl Iterator<Item = usize> + 'k {
+        seen.begin();
         let known = words.iter().filter_map(|word| self.by_word.get(word));
         let latest = known.flat_map(|known| known.iter().rev().take(OF_ONE_WORD).copied());
-        let mut sharing: Vec<usize> = latest.collect();
-        sharing.sort_unstable();
-        sharing.dedup();
-        sharing
+        latest.filter(|at| seen.is_new(*at))
     }
 
     /// The choice that "let's use B instead" replaces: the one before it in the same session.
@@ -203,10 +233,11 @@ fn reviews(
 ) -> Vec<(usize, Change)> {
     let ended: BTreeSet<usize> = changes.iter().map(|change| change.earlier).collect();
     let mut reviews = BTreeMap::new();
+    let mut seen = SeenStatements::of(stated.len());
     for change in changes {
         let earlier = &stated[change.earlier].statement;
         for set in earlier.settings().filter(|set| words.are_names(&set.value)) {
-            for at in known.sharing(set.value.as_slice()) {
+            for at in known.sharing(set.value.as_slice(), &mut seen) {
                 let (one, of) = (&stated[at].statement, stated[at].merged);
                 let rests_on = set.value.is_subset(&one.words)
                     && !one.denies(&set.value)
