@@ -27,6 +27,7 @@ mod rollouts;
 mod rules;
 mod sections;
 mod session_account;
+mod statement;
 mod supersede;
 mod usage;
 mod validity;
@@ -223,7 +224,11 @@ fn keep_lines_whole(page: &mut MemoryPage) {
             .flat_map(|entry| &mut entry.lines);
         lines.chain([&mut section.title])
     });
+    let is_visible_ascii = |line: &String| line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     for line in lines.chain([&mut page.heading]) {
+        if is_visible_ascii(line) {
+            continue;
+        }
         if line.contains(|c| is_hidden(c) || is_line_break(c)) {
             *line = visible(&line.replace(is_line_break, " ")).into_owned();
         }

@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use daybook_domain::EventId;
 
 use super::content::{Content, ContentWord, ContentWords, WORD_LISTS, WordMap};
-use super::supersede::{Denial, PATTERNS, Setting, Statement};
+use super::statement::{Denial, PATTERNS, Setting, Statement};
 
 /// Raised when texts are parsed in another way by the same lists of words and patterns.
 const PARSER: u64 = 1;

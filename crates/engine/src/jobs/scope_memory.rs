@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use daybook_domain::page::read_all;
-use daybook_domain::seams::{ObservationStore, Store};
+use daybook_domain::seams::{ObservationStore, ScopeState, Store};
 use daybook_domain::{
     Observation, ObservationKind, Scope, ScopeKind, SessionId, StoreError, Tenant, Use,
 };
@@ -190,16 +190,18 @@ async fn repeated_preferences(
     own: &mut PersonSessions<'_>,
     texts: &FolderTexts,
 ) -> Result<Vec<Observation>, StoreError> {
+    // What is in one project alone, or in none, is not looked through.
+    let scopes = read_all(|page| source.store.scopes(&person.tenant, page)).await?;
+    let has_observations =
+        |state: &&ScopeState| state.scope.kind == ScopeKind::Project && state.observations > 0;
+    if scopes.iter().filter(has_observations).count() < 2 {
+        return Ok(Vec::new());
+    }
     let kinds = [ObservationKind::Preference, ObservationKind::Correction];
     let stated = source
         .store
         .observations_of_kinds(&person.tenant, ScopeKind::Project, &kinds)
         .await?;
-    let mut scopes = stated.iter().map(|observation| &observation.scope);
-    let first = scopes.next();
-    if scopes.all(|scope| Some(scope) == first) {
-        return Ok(Vec::new());
-    }
     let mut theirs = Vec::new();
     for mut observation in stated {
         let mut evidence = Vec::new();

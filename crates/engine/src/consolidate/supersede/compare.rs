@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use daybook_domain::{ObservationKind as Kind, ObservationOrigin, SupersessionReason as Reason};
 
-use super::statement::{Setting, Statement};
 use crate::consolidate::content::ContentWords;
 use crate::consolidate::merge::MergedObservation;
+use crate::consolidate::statement::{Setting, Statement};
 
 /// Least share of a denial's words that are the claim's, too.
 const OPPOSITE_SHARE: f64 = 0.65;

@@ -4,8 +4,6 @@
 //! people stated, and need no model. The result depends on the observations alone, not on the order in which they came.
 
 mod compare;
-mod cues;
-mod statement;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -15,9 +13,8 @@ use daybook_domain::{Evidence, ObservationKind, SessionId, SupersessionReason, T
 use super::content::{ContentWord, ContentWords, WordMap, subject_words};
 use super::merge::MergedObservation;
 use super::parsed_texts::ParsedTexts;
+use super::statement::Statement;
 use compare::{Stated, may_end, supersedes};
-pub(super) use cues::SOURCE as PATTERNS;
-pub(super) use statement::{Denial, Setting, Statement};
 
 /// Words by which an observation finds earlier ones: its rarest.
 const RARE_WORDS: usize = 6;
@@ -59,7 +56,7 @@ pub(super) fn statement_changes(
     let words = RareWords::of(&stated);
     let mut known = KnownStatements::default();
     let mut seen = SeenStatements::of(stated.len());
-    let mut ended: WordMap<usize, Change> = WordMap::default();
+    let mut ended: Vec<Option<Change>> = vec![None; stated.len()];
     let mut found = StatementChanges::default();
     for later in by_time(&stated) {
         let one = &stated[later];
@@ -67,7 +64,7 @@ pub(super) fn statement_changes(
         let mut contradictions: Vec<(usize, usize)> = Vec::new();
         let mut superseded: Vec<(usize, SupersessionReason)> = Vec::new();
         for at in known.sharing(&rare, &mut seen) {
-            let reason = match ended.contains_key(&at) {
+            let reason = match ended[at].is_some() {
                 true => None,
                 false => supersedes(one, &stated[at]),
             };
@@ -85,7 +82,7 @@ pub(super) fn statement_changes(
         found.contradictions.extend(contradictions);
         if superseded.is_empty() {
             let before = known.choice_before(one, &stated);
-            let before = before.filter(|at| !ended.contains_key(at));
+            let before = before.filter(|at| ended[*at].is_none());
             superseded.extend(before.map(|at| (at, SupersessionReason::Replaced)));
         }
         for (earlier, reason) in superseded {
@@ -95,11 +92,11 @@ pub(super) fn statement_changes(
                 reason,
                 until: one.merged.last_at(),
             };
-            ended.insert(earlier, change);
+            ended[earlier] = Some(change);
         }
         known.add(later, one);
     }
-    found.changes = ended.into_values().collect();
+    found.changes = ended.into_iter().flatten().collect();
     found
         .changes
         .sort_by_key(|change| (change.until, change.earlier));

@@ -1,6 +1,6 @@
 //! The phrases by which statements replace each other, as data.
 //!
-//! Not here: what follows from them (`statement`, `compare`).
+//! Not here: what follows from them (`statement`, `supersede`).
 
 use std::sync::LazyLock;
 

@@ -1,19 +1,22 @@
 //! A statement, taken apart: what it is about, what it says of that, and what it takes back.
 //!
-//! Not here: which of two statements holds (`compare`).
+//! Not here: which of two statements holds (`supersede`).
+
+mod cues;
 
 use regex::Regex;
 
-use crate::consolidate::content::{ContentWords, content_words, lowered};
+use super::content::{ContentWords, content_words, lowered};
 
-use super::cues::{CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, WITHDRAWN, has};
+pub(super) use cues::SOURCE as PATTERNS;
+use cues::{CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, WITHDRAWN, has};
 
 /// Most words of what a statement takes back: longer phrases are not names of things.
 const OLD_WORDS: usize = 6;
 
 /// What a statement sets: of two that set one key differently, only one holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::consolidate) struct Setting {
+pub(super) struct Setting {
     /// What it is about; empty where only the conversation says so.
     pub key: ContentWords,
     /// What holds of it.
@@ -22,7 +25,7 @@ pub(in crate::consolidate) struct Setting {
 
 /// What a statement forbids or denies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::consolidate) struct Denial {
+pub(super) struct Denial {
     /// The word right after the negation.
     pub head: ContentWords,
     /// All words of its clause.
@@ -31,7 +34,7 @@ pub(in crate::consolidate) struct Denial {
 
 /// A statement's parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::consolidate) struct Statement {
+pub(super) struct Statement {
     /// All its words with content.
     pub words: ContentWords,
     /// What it forbids or denies.
@@ -52,7 +55,7 @@ pub(in crate::consolidate) struct Statement {
 
 impl Statement {
     /// Takes a text apart, sentence by sentence.
-    pub(in crate::consolidate) fn parse(text: &str) -> Self {
+    pub(super) fn parse(text: &str) -> Self {
         let low = lowered(text);
         let mut statement = Self {
             words: content_words(&low),
