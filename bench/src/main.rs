@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p daybook-bench -- <question>` answers one question; without a name, all. Data is generated with
 //! fixed seeds, or read from `../shared/data/transcripts` if that folder exists. `models [folder] [--json]` reads any
-//! folder; `recall-scale [memories] [folder]` and `hook [memories]` generate the given number of memories;
+//! folder; `recall-scale [memories] [folder]` and `hook [memories]` generate the given number of memories, `scale [sessions]
+//! [folder]` the given number of sessions;
 //! `secrets [--seed N] [--cases N] [--family NAME] [--json]` plants random secrets, and fails if it finds one again.
 //! Machines differ and are shared, so each time is printed beside a baseline from the same run.
 
@@ -32,6 +33,8 @@ mod questions;
 mod recall;
 mod recall_scale;
 mod regression;
+mod scale;
+mod scale_sessions;
 mod secrets;
 mod transcripts;
 mod understanding;
@@ -45,6 +48,7 @@ daybook-bench [QUESTION]...     answers the questions, or all
 daybook-bench models [FOLDER] [--json]
 daybook-bench recall-scale [MEMORIES] [FOLDER]
 daybook-bench hook [MEMORIES]
+daybook-bench scale [SESSIONS] [FOLDER]
 daybook-bench secrets [--seed N] [--cases N] [--family NAME]... [--json]
   plants random secrets in every place of all inputs of the built binary, and searches database, memory files,
   git objects, spool, log and answers for them; fails if one is found. --cases is the number of secrets,
@@ -53,7 +57,7 @@ daybook-bench secrets [--seed N] [--cases N] [--family NAME]... [--json]
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 28] = [
+    let questions: [Question; 29] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -141,6 +145,11 @@ fn main() -> Result<()> {
             jobs::beside_workers,
         ),
         (
+            "scale",
+            "how long does consolidation take in a scope of 10,000 sessions?",
+            scale::consolidated,
+        ),
+        (
             "models",
             "what is sent to a model, and how long does the engine take beside it?",
             models::ask,
@@ -196,6 +205,17 @@ fn main() -> Result<()> {
         && member == "crowd-member"
     {
         return jobs::crowd_member(role, n.parse()?, root.as_ref());
+    }
+    if let [member, root, folders @ ..] = asked.as_slice()
+        && member == scale::MEMBER
+    {
+        return scale::run_member(root.as_ref(), folders);
+    }
+    if let [question, arguments @ ..] = asked.as_slice()
+        && question == "scale"
+        && !arguments.is_empty()
+    {
+        return scale::consolidated_with(arguments);
     }
     if let [question, arguments @ ..] = asked.as_slice()
         && question == "models"

@@ -188,10 +188,12 @@ pub(crate) fn assemble(
     mut pieces: Vec<EvidencePiece>,
 ) -> Option<Observation> {
     pieces.sort_by(|a, b| a.rank().cmp(&b.rank()));
-    let shown = pieces.first()?.clone();
     let stated = pieces.iter().any(|piece| piece.stated);
     let origin = most_trusted(pieces.iter().map(|piece| piece.origin));
     let mut evidence: Vec<Evidence> = Vec::with_capacity(pieces.len());
+    let mut pieces = pieces.into_iter();
+    let shown = pieces.next()?;
+    evidence.push(shown.evidence);
     for piece in pieces {
         let same =
             |e: &Evidence| e.session == piece.evidence.session && e.events == piece.evidence.events;

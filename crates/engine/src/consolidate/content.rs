@@ -3,11 +3,16 @@
 //! Two statements of the same content are one observation. Words that mean the same in what people ask of agents count
 //! as one word; a word in place of another is another content, however alike the sentences are.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use daybook_text::tokens::{TokenKind, for_each_token, index_text};
 use regex::Regex;
+
+pub(super) use super::content_words::{ContentWord, ContentWords, WordMap};
+
+/// The lists of words by which contents are made.
+pub(super) const WORD_LISTS: &str = include_str!("content.txt");
 
 /// Words without content, as tokens have them: without accents.
 static EMPTY: LazyLock<HashSet<String>> = LazyLock::new(|| {
@@ -21,13 +26,13 @@ static EMPTY: LazyLock<HashSet<String>> = LazyLock::new(|| {
 });
 
 /// The first word of each line, by the stems of the others.
-static SYNONYMS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
-    let lines = include_str!("content.txt").lines();
+static SYNONYMS: LazyLock<HashMap<String, ContentWord>> = LazyLock::new(|| {
+    let lines = WORD_LISTS.lines();
     let lines = lines.skip_while(|line| *line != "[synonyms]").skip(1);
     let pairs = lines.flat_map(|line| {
         let mut words = line.split_whitespace().map(index_text);
-        let first = words.next();
-        words.filter_map(move |word| Some((word, first.clone()?)))
+        let first = words.next().map(|first| ContentWord::of(&first));
+        words.filter_map(move |word| Some((word, first?)))
     });
     pairs.collect()
 });
@@ -38,9 +43,6 @@ static ORDERED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is constant")
 });
 
-/// Words with content, stemmed.
-pub(super) type ContentWords = BTreeSet<String>;
-
 /// Least share of their words that two long statements of the same content have in common.
 const LONG_SHARED: f64 = 0.9;
 /// Words from which a statement is long: a word more or less is a slip there.
@@ -48,7 +50,10 @@ const LONG: usize = 8;
 /// Most words, as a share of its own, that the longer of two statements has besides those of the other.
 const FURTHER: f64 = 0.2;
 /// Stems of words that say that something is bounded, not what.
-const BOUNDS: [&str; 5] = ["limit", "max", "maximum", "min", "minimum"];
+static BOUNDS: LazyLock<ContentWords> = LazyLock::new(|| {
+    let stems = ["limit", "max", "maximum", "min", "minimum"];
+    stems.into_iter().map(ContentWord::of).collect()
+});
 /// Signs that are parts of names.
 const SIGNS: [char; 4] = ['*', '#', '@', '+'];
 /// Fewest words of a statement that another may repeat with further ones.
@@ -59,11 +64,11 @@ const REPEATED: usize = 2;
 pub(super) struct Content {
     pub(super) words: ContentWords,
     /// The words in their order, where it matters.
-    order: Vec<String>,
+    pub(super) order: Vec<ContentWord>,
     /// It denies or forbids.
-    denies: bool,
+    pub(super) denies: bool,
     /// The words right after its negations.
-    denied: ContentWords,
+    pub(super) denied: ContentWords,
 }
 
 impl Content {
@@ -73,7 +78,7 @@ impl Content {
         Self {
             denies: denies(&low),
             denied: denied_words(&low),
-            words: words.iter().cloned().collect(),
+            words: words.iter().copied().collect(),
             order: if ORDERED.is_match(&low) {
                 words
             } else {
@@ -97,20 +102,31 @@ impl Content {
         if ours == theirs {
             return self.order.is_empty() || other.order.is_empty() || self.order == other.order;
         }
-        let numbers = |words: &ContentWords| -> Vec<String> {
-            let digits = |word: &&String| word.chars().any(|c| c.is_ascii_digit());
-            words.iter().filter(digits).cloned().collect()
-        };
-        let common = ours.intersection(theirs).count();
         let longer = ours.len().max(theirs.len());
         let shorter = ours.len().min(theirs.len());
         let one_contrasts = self.order.is_empty() != other.order.is_empty();
-        if common < REPEATED || one_contrasts || numbers(ours) != numbers(theirs) {
+        if one_contrasts || !self.numbers().eq(other.numbers()) {
+            return false;
+        }
+        let common = ours.common(theirs);
+        if common < REPEATED {
             return false;
         }
         let only_adds = common == shorter && (longer - common) as f64 <= FURTHER * longer as f64;
         let shared = 2.0 * common as f64 / (longer + shorter) as f64;
         only_adds || (shorter >= LONG && shared >= LONG_SHARED)
+    }
+
+    /// Whether the other may say the same, by numbers and bits of the words: much cheaper than to compare them.
+    pub(super) fn may_be_same(&self, other: &Self) -> bool {
+        let longer = self.words.len().max(other.words.len());
+        let common = self.words.common_at_most(&other.words);
+        (longer - common) as f64 <= FURTHER * longer as f64
+    }
+
+    /// The words with digits: those of the same content are the same.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = ContentWord> + '_ {
+        self.words.iter().filter(|word| word.has_digit())
     }
 }
 
@@ -127,21 +143,20 @@ pub(super) fn content_words(low: &str) -> ContentWords {
 /// The words of a value's subject: "limit of the list" and "list limit" are one, and so is "the list", which is limited.
 pub(super) fn subject_words(subject: &str) -> ContentWords {
     let words = content_words(&lowered(subject));
-    let is_bound = |word: &String| BOUNDS.contains(&word.as_str());
-    let others: ContentWords = words.iter().filter(|it| !is_bound(it)).cloned().collect();
+    let others: ContentWords = words.iter().filter(|it| !BOUNDS.contains(*it)).collect();
     if others.is_empty() { words } else { others }
 }
 
-fn words_in_order(low: &str) -> Vec<String> {
+fn words_in_order(low: &str) -> Vec<ContentWord> {
     let mut words = Vec::new();
     // Names that differ in their signs alone: `test_*.py` and `*_test.py`.
     let signed = low.split_whitespace().filter(|word| word.contains(SIGNS));
-    words.extend(signed.map(|word| word.trim_end_matches([',', ';', ')']).to_owned()));
+    words.extend(signed.map(|word| ContentWord::of(word.trim_end_matches([',', ';', ')']))));
     for_each_token(low, |token| {
         let is_whole = matches!(token.kind, TokenKind::Whole { .. } | TokenKind::Pair);
         if is_whole && !EMPTY.contains(token.surface) {
-            let word = SYNONYMS.get(token.text).map_or(token.text, String::as_str);
-            words.push(word.to_owned());
+            let word = SYNONYMS.get(token.text).copied();
+            words.push(word.unwrap_or_else(|| ContentWord::of(token.text)));
         }
     });
     words
@@ -160,20 +175,20 @@ fn denies(low: &str) -> bool {
 
 /// The first word with content after each negation.
 fn denied_words(low: &str) -> ContentWords {
-    let mut denied = ContentWords::new();
+    let mut denied = Vec::new();
     let mut is_denied = false;
     for word in plain_words(low) {
         let content = content_words(word);
         match NEGATION.contains(word) {
             true => is_denied = true,
             false if is_denied && !content.is_empty() => {
-                denied.extend(content);
+                denied.extend(content.iter());
                 is_denied = false;
             }
             false => {}
         }
     }
-    denied
+    denied.into_iter().collect()
 }
 
 fn plain_words(low: &str) -> impl Iterator<Item = &str> {
@@ -182,7 +197,7 @@ fn plain_words(low: &str) -> impl Iterator<Item = &str> {
 
 fn section(name: &str) -> impl Iterator<Item = &'static str> {
     let heading = format!("[{name}]");
-    let lines = include_str!("content.txt").lines();
+    let lines = WORD_LISTS.lines();
     let lines = lines.skip_while(move |line| *line != heading).skip(1);
     lines
         .take_while(|line| !line.starts_with('['))

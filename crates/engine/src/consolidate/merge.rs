@@ -4,6 +4,7 @@
 //! processes them in a fixed order (time of first evidence, then id), so that the order of arrival cannot matter.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use daybook_domain::{
     Evidence, Observation, ObservationId, ObservationKind, ObservationOrigin, Scope, SessionId,
@@ -11,7 +12,8 @@ use daybook_domain::{
 };
 use daybook_text::fence::without_citations;
 
-use super::content::Content;
+use super::content::{Content, ContentWord, WordMap};
+use super::parsed_texts::ParsedTexts;
 use super::phrase::quoted;
 use super::usage::{UsageSources, UsesByEvent};
 use super::validity::Validity;
@@ -109,22 +111,22 @@ impl MergedObservation {
 pub(super) fn merge_observations(
     observations: &[Observation],
     uses: &[Use],
+    texts: &mut ParsedTexts,
 ) -> Vec<MergedObservation> {
     let mut ordered: Vec<&Observation> = observations.iter().collect();
     ordered.sort_by_key(|o| (o.first_at(), o.id));
     let mut known = KnownContents::default();
     let mut merged_observations: Vec<MergedObservation> = Vec::new();
     for observation in ordered {
-        let content = Content::of(&observation.text);
-        let is_same = |at: usize| {
-            let merged: &MergedObservation = &merged_observations[at];
-            merged.kind == observation.kind && merged.subject == observation.subject
-        };
-        match known.find(&content, is_same) {
+        let content = texts.content(&observation.text);
+        let group = known.group(observation.kind, observation.subject.as_deref(), &content);
+        match known.find(group, &content) {
             Some(at) => add_observation(&mut merged_observations[at], observation),
             None => {
-                known.add(content);
-                merged_observations.push(new_merged(observation));
+                let merged = new_merged(observation);
+                let group = known.group(merged.kind, merged.subject.as_deref(), &content);
+                known.add(group, content);
+                merged_observations.push(merged);
             }
         }
     }
@@ -135,34 +137,64 @@ pub(super) fn merge_observations(
     merged_observations
 }
 
-/// The contents of merged observations, by word, so that only those that share one are compared.
+/// What two observations of the same content agree in whatever their words are: kind, subject, whether it denies, and
+/// numbers.
+#[derive(PartialEq, Eq, Hash)]
+struct ContentGroup {
+    kind: ObservationKind,
+    subject: Option<String>,
+    denies: bool,
+    numbers: Vec<ContentWord>,
+}
+
+/// The contents of merged observations, by group and word, so that only those that share both are compared.
 #[derive(Default)]
 struct KnownContents {
-    contents: Vec<Content>,
-    by_word: HashMap<String, Vec<usize>>,
+    contents: Vec<Arc<Content>>,
+    groups: HashMap<ContentGroup, usize>,
+    by_word: WordMap<(usize, ContentWord), Vec<usize>>,
 }
 
 impl KnownContents {
-    /// The first known content that is the same and fits.
-    fn find(&self, content: &Content, fits: impl Fn(usize) -> bool) -> Option<usize> {
+    /// The number of a content's group.
+    fn group(&mut self, kind: ObservationKind, subject: Option<&str>, content: &Content) -> usize {
+        let next = self.groups.len();
+        let group = ContentGroup {
+            kind,
+            subject: subject.map(str::to_owned),
+            denies: content.denies,
+            numbers: content.numbers().collect(),
+        };
+        *self.groups.entry(group).or_insert(next)
+    }
+
+    /// The first known content of the group that is the same.
+    fn find(&self, group: usize, content: &Content) -> Option<usize> {
         // Two contents that agree in four fifths of their words share one of any two fifths of them: the rarest.
         let words = &content.words;
         let mut of_word: Vec<&[usize]> = words
             .iter()
-            .map(|word| self.by_word.get(word).map_or(&[][..], Vec::as_slice))
+            .map(|word| {
+                self.by_word
+                    .get(&(group, word))
+                    .map_or(&[][..], Vec::as_slice)
+            })
             .collect();
         of_word.sort_by_key(|known| known.len());
         of_word.truncate(words.len() * 2 / 5 + 1);
-        let mut candidates: Vec<usize> = of_word.concat();
+        let candidates = of_word.into_iter().flatten().copied();
+        let mut candidates: Vec<usize> = candidates
+            .filter(|at| self.contents[*at].may_be_same(content))
+            .collect();
         candidates.sort_unstable();
         candidates.dedup();
         let mut same = candidates.into_iter();
-        same.find(|at| fits(*at) && self.contents[*at].is_same(content))
+        same.find(|at| self.contents[*at].is_same(content))
     }
 
-    fn add(&mut self, content: Content) {
-        for word in &content.words {
-            let of_word = self.by_word.entry(word.clone()).or_default();
+    fn add(&mut self, group: usize, content: Arc<Content>) {
+        for word in content.words.iter() {
+            let of_word = self.by_word.entry((group, word)).or_default();
             of_word.push(self.contents.len());
         }
         self.contents.push(content);
@@ -170,7 +202,11 @@ impl KnownContents {
 }
 
 /// Observations that occur in more than one scope, as observations of `person`'s own scope.
-pub(super) fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Observation> {
+pub(super) fn promoted(
+    observations: Vec<Observation>,
+    person: &Scope,
+    texts: &mut ParsedTexts,
+) -> Vec<Observation> {
     let scope_of: BTreeMap<ObservationId, &Scope> = observations
         .iter()
         .map(|observation| (observation.id, &observation.scope))
@@ -179,7 +215,7 @@ pub(super) fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Ob
         let scopes = merged.observations.iter().filter_map(|id| scope_of.get(id));
         scopes.collect::<BTreeSet<_>>().len() > 1
     };
-    merge_observations(&observations, &[])
+    merge_observations(&observations, &[], texts)
         .into_iter()
         .filter(is_in_several_scopes)
         .map(|merged| Observation {
@@ -248,10 +284,12 @@ mod tests {
             let content = Content::of(&text);
             let mut known = KnownContents::default();
             for content in &contents {
-                known.add(content.clone());
+                let group = known.group(ObservationKind::Fact, None, content);
+                known.add(group, Arc::new(content.clone()));
             }
             let compared = contents.iter().position(|known| known.is_same(&content));
-            prop_assert_eq!(known.find(&content, |_| true), compared);
+            let group = known.group(ObservationKind::Fact, None, &content);
+            prop_assert_eq!(known.find(group, &content), compared);
         }
     }
 }

@@ -10,6 +10,7 @@ mod branches;
 mod by_session;
 mod candidates;
 mod content;
+mod content_words;
 mod dated_pages;
 mod done;
 mod entries;
@@ -18,6 +19,7 @@ mod merge;
 mod name_mentions;
 mod names;
 mod note_changes;
+mod parsed_texts;
 mod persons_words;
 mod phrase;
 mod rank;
@@ -25,6 +27,7 @@ mod rollouts;
 mod rules;
 mod sections;
 mod session_account;
+mod statement;
 mod supersede;
 mod usage;
 mod validity;
@@ -40,6 +43,7 @@ use by_session::ObservationsBySession;
 pub use branches::DECIDED;
 pub use candidates::selection_candidates;
 pub use left_off::LEFT_OFF;
+pub use parsed_texts::ParsedTexts;
 pub use persons_words::PersonsWords;
 pub use rollouts::{Rollout, rollouts};
 pub use rules::{ConsolidationRules, FileLayout};
@@ -136,16 +140,28 @@ pub const SUMMARY_RULES: usize = 5;
 
 /// Observations that occur in more than one scope, as observations of `person`'s own scope.
 #[must_use]
-pub fn promoted(observations: Vec<Observation>, person: &Scope) -> Vec<Observation> {
-    merge::promoted(observations, person)
+pub fn promoted(
+    observations: Vec<Observation>,
+    person: &Scope,
+    texts: &mut ParsedTexts,
+) -> Vec<Observation> {
+    merge::promoted(observations, person, texts)
 }
 
 /// Builds a scope's memory.
 #[must_use]
 pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
+    consolidate_parsed(input, &mut ParsedTexts::default())
+}
+
+/// [`consolidate`] with the parsed texts of the last time: the memory is the same, and made sooner. Afterwards `texts`
+/// are those of this memory.
+#[must_use]
+pub fn consolidate_parsed(input: &MemoryInput, texts: &mut ParsedTexts) -> ScopeMemory {
     let accounts = session_account::accounts(&input.extractions);
-    let mut merged = merge::merge_observations(&input.observations, &input.uses);
-    let changes = supersede::statement_changes(&merged);
+    let mut merged = merge::merge_observations(&input.observations, &input.uses, texts);
+    let changes = supersede::statement_changes(&merged, texts);
+    texts.drop_unused();
     let supersessions = note_changes::note_validity(&mut merged, &changes);
     let reworded = persons_words::apply(&input.persons, &mut merged);
     let by_session = ObservationsBySession::new(&merged);
@@ -177,6 +193,14 @@ impl ScopeMemory {
         }
     }
 
+    /// All pages, also those that have no file because they are empty.
+    pub fn pages(&self) -> impl Iterator<Item = &MemoryPage> {
+        let dated = [&self.daily, &self.sessions, &self.notes];
+        let single = [&self.curated, &self.summary, &self.branches, &self.names];
+        let dated = dated.into_iter().flat_map(BTreeMap::values);
+        single.into_iter().chain(dated)
+    }
+
     fn pages_mut(&mut self) -> impl Iterator<Item = &mut MemoryPage> {
         let dated = [&mut self.daily, &mut self.sessions, &mut self.notes];
         let single = [
@@ -200,7 +224,11 @@ fn keep_lines_whole(page: &mut MemoryPage) {
             .flat_map(|entry| &mut entry.lines);
         lines.chain([&mut section.title])
     });
+    let is_visible_ascii = |line: &String| line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     for line in lines.chain([&mut page.heading]) {
+        if is_visible_ascii(line) {
+            continue;
+        }
         if line.contains(|c| is_hidden(c) || is_line_break(c)) {
             *line = visible(&line.replace(is_line_break, " ")).into_owned();
         }

@@ -5,7 +5,10 @@
 //!
 //! Not here: how often a name must occur (`names`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
 
 /// What a name is the name of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,8 +63,21 @@ pub(super) fn branch_owner(branch: &str) -> Option<&str> {
     (may_be_one && !rest.is_empty()).then_some(owner)
 }
 
+/// What every text with a name holds one of, in whatever case: most texts hold none, and are not cut into words.
+static SIGNS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let words = [PERSON_VERBS, TOOLS, "@ project repo"].into_iter();
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .build(words.flat_map(str::split_whitespace).chain(HOSTS))
+        .expect("the words are constant")
+});
+
 /// The names in a text, each once.
 pub(super) fn mentions(text: &str) -> BTreeSet<NameMention> {
+    if text.is_ascii() && !SIGNS.is_match(text) {
+        return BTreeSet::new();
+    }
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut found = BTreeSet::new();
     for (at, word) in words.iter().enumerate() {
@@ -79,6 +95,12 @@ fn is_one_of(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)
 }
 
+/// Whether a word is the name of a tool: asked of every word.
+fn is_tool(word: &str) -> bool {
+    static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| TOOLS.split(' ').collect());
+    KNOWN.contains(word)
+}
+
 fn sure(kind: NameKind, name: String) -> NameMention {
     NameMention {
         kind,
@@ -89,6 +111,9 @@ fn sure(kind: NameKind, name: String) -> NameMention {
 
 /// `github.com/ada/reef` of an address.
 fn repository(word: &str) -> Option<String> {
+    if !word.contains('.') {
+        return None;
+    }
     let word = word.replace(':', "/");
     let (at, host) = HOSTS
         .iter()
@@ -128,7 +153,7 @@ fn tool(word: &str) -> Option<String> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     let word = word.trim_matches(|c: char| !is_part(c) || matches!(c, '.' | '-'));
     let name = word.to_lowercase();
-    (!name.is_empty() && is_one_of(TOOLS, &name)).then_some(name)
+    is_tool(&name).then_some(name)
 }
 
 /// A capitalised word before what only people do.

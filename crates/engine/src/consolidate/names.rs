@@ -6,6 +6,7 @@
 //!
 //! Not here: which words are names (`name_mentions`), entities (`files`).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::extraction::CitedText;
@@ -43,7 +44,7 @@ pub(super) fn names_page(
     merged: &[MergedObservation],
 ) -> MemoryPage {
     let memories = merged.iter().map(Statement::of_memory);
-    let statements: Vec<Statement> = memories
+    let statements: Vec<Statement<'_>> = memories
         .chain(accounts.iter().flat_map(Statement::of_account))
         .collect();
     let mut found: BTreeMap<(NameKind, String), NameUse<'_>> = BTreeMap::new();
@@ -71,37 +72,37 @@ pub(super) fn names_page(
 }
 
 /// One text that may hold names.
-struct Statement {
-    words: String,
+struct Statement<'a> {
+    words: &'a str,
     /// The words are a person's, word for word.
     is_quote: bool,
     /// What is searched beside the words.
-    context: Option<String>,
+    context: Option<&'a str>,
     /// The branch of a session, for its request.
-    branch: Option<String>,
-    evidence: Vec<Evidence>,
+    branch: Option<&'a str>,
+    evidence: Cow<'a, [Evidence]>,
     at: Timestamp,
 }
 
-impl Statement {
-    fn of_memory(memory: &MergedObservation) -> Self {
+impl<'a> Statement<'a> {
+    fn of_memory(memory: &'a MergedObservation) -> Self {
         Self {
-            words: memory.text.clone(),
+            words: &memory.text,
             is_quote: memory.quoted,
-            context: memory.context.clone(),
+            context: memory.context.as_deref(),
             branch: None,
-            evidence: memory.evidence.clone(),
+            evidence: Cow::Borrowed(&memory.evidence),
             at: memory.last_at(),
         }
     }
 
-    fn of_account(account: &SessionAccount) -> impl Iterator<Item = Self> {
-        let cited = |text: &CitedText, is_quote, branch: Option<&String>| Self {
-            words: text.text.clone(),
+    fn of_account(account: &'a SessionAccount) -> impl Iterator<Item = Self> {
+        let cited = |text: &'a CitedText, is_quote, branch: Option<&'a str>| Self {
+            words: &text.text,
             is_quote,
             context: None,
-            branch: branch.cloned(),
-            evidence: vec![Evidence {
+            branch,
+            evidence: Cow::Owned(vec![Evidence {
                 session: account.session.clone(),
                 label: account.label.clone(),
                 events: text.events.clone(),
@@ -109,13 +110,13 @@ impl Statement {
                 at: account.to_at,
                 branch: None,
                 root: None,
-            }],
+            }]),
             at: account.to_at,
         };
         let request = account
             .task
             .iter()
-            .map(|task| cited(task, true, account.branch.as_ref()));
+            .map(|task| cited(task, true, account.branch.as_deref()));
         let others = account.title.iter().chain(&account.committed);
         let all: Vec<Self> = request
             .chain(others.map(|text| cited(text, false, None)))
@@ -125,14 +126,17 @@ impl Statement {
 
     /// Each name once, as sure as its surest mention.
     fn mentions(&self) -> Vec<NameMention> {
-        let mut found = mentions(&self.words);
+        let mut found = mentions(self.words);
         found.extend(self.context.iter().flat_map(|context| mentions(context)));
-        let owner = self.branch.as_deref().and_then(branch_owner);
+        let owner = self.branch.and_then(branch_owner);
         found.extend(owner.map(|name| NameMention {
             kind: NameKind::Person,
             name: name.to_owned(),
             is_doubtful: true,
         }));
+        if found.is_empty() {
+            return Vec::new();
+        }
         let is_sure = |it: &NameMention| !it.is_doubtful;
         let sure: BTreeSet<NameMention> = found.iter().filter(|it| is_sure(it)).cloned().collect();
         found.retain(|it| is_sure(it) || !sure.iter().any(|sure| sure.name == it.name));
@@ -143,18 +147,18 @@ impl Statement {
 /// The statements that hold a name.
 #[derive(Default)]
 struct NameUse<'s> {
-    statements: Vec<&'s Statement>,
+    statements: Vec<&'s Statement<'s>>,
     is_sure: bool,
 }
 
 impl NameUse<'_> {
     fn sessions(&self) -> BTreeSet<&SessionId> {
-        let evidence = self.statements.iter().flat_map(|it| &it.evidence);
+        let evidence = self.statements.iter().flat_map(|it| it.evidence.iter());
         evidence.map(|piece| &piece.session).collect()
     }
 
     fn recurs(&self) -> bool {
-        let branches = self.statements.iter().filter_map(|it| it.branch.as_ref());
+        let branches = self.statements.iter().filter_map(|it| it.branch);
         let is_sure = self.is_sure || branches.collect::<BTreeSet<_>>().len() >= BRANCHES;
         is_sure && self.statements.len() >= STATEMENTS && self.sessions().len() >= SESSIONS
     }
@@ -182,7 +186,7 @@ fn entry(input: &MemoryInput, kind: NameKind, name: &str, uses: &NameUse<'_>) ->
     let mut statements = uses.statements.clone();
     statements.sort_by_key(|statement| statement.at);
     let last = statements.last().map(|newest| {
-        let words = shorten(&one_line(&newest.words), NEWEST);
+        let words = shorten(&one_line(newest.words), NEWEST);
         let words = match newest.is_quote {
             true => quoted(&words),
             false => without_citations(&words).into_owned(),
@@ -191,7 +195,7 @@ fn entry(input: &MemoryInput, kind: NameKind, name: &str, uses: &NameUse<'_>) ->
     });
     let newest_first = statements.iter().rev();
     let evidence: Vec<Evidence> = newest_first
-        .flat_map(|statement| statement.evidence.clone())
+        .flat_map(|statement| statement.evidence.iter().cloned())
         .collect();
     let line = format!(
         "{name} · {} times in {} sessions{} {}",

@@ -96,6 +96,7 @@ mod tests {
 
     use super::*;
     use crate::consolidate::merge::merge_observations;
+    use crate::consolidate::parsed_texts::ParsedTexts;
 
     /// An observation with these events of sessions as evidence.
     fn observation_of(text: &str, on: &[(&str, u64)]) -> Observation {
@@ -123,7 +124,7 @@ mod tests {
     }
 
     fn check(observations: &[Observation], uses: &[Use], expected: &[&str]) {
-        let merged = merge_observations(observations, uses);
+        let merged = merge_observations(observations, uses, &mut ParsedTexts::default());
         let best = top_ranked(&merged.iter().collect::<Vec<_>>(), 9);
         let texts: Vec<&str> = best.iter().map(|merged| merged.text.as_str()).collect();
         assert_eq!(texts, expected, "{uses:?}");
@@ -188,8 +189,8 @@ mod tests {
             use_of(Cited, "later", ("other", 1)),
         ];
         assert_eq!(
-            merge_observations(&all, &elsewhere),
-            merge_observations(&all, &[])
+            merge_observations(&all, &elsewhere, &mut ParsedTexts::default()),
+            merge_observations(&all, &[], &mut ParsedTexts::default())
         );
     }
 }

@@ -154,7 +154,7 @@ impl Folder {
     }
 
     /// The folder at `root` as it is. Nothing is created or checked.
-    pub(super) fn existing(root: &Path, config: FilesConfig) -> Self {
+    pub(crate) fn existing(root: &Path, config: FilesConfig) -> Self {
         Self {
             root: std::path::absolute(root).unwrap_or_else(|_| root.to_owned()),
             config,

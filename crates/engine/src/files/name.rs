@@ -10,7 +10,7 @@
 //!
 //! Not here: the names of particular files (`layout`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use daybook_domain::EventId;
@@ -76,24 +76,17 @@ impl FileName {
     /// Page names for all `names`, no two of which are equal on a file system that folds case or composes
     /// letters. A page keeps its name unless another one collides with it.
     pub fn unique<'n>(names: impl IntoIterator<Item = &'n str>) -> BTreeMap<&'n str, Self> {
-        let mut alike: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for name in names.into_iter().collect::<BTreeSet<_>>() {
+        let mut taken: HashSet<String> = HashSet::new();
+        let names = names.into_iter().collect::<BTreeSet<_>>().into_iter();
+        let pages = names.map(|name| {
             let page = Self::page(name);
-            alike.entry(folded(&page.0)).or_default().push(name);
-        }
-        let mut pages = BTreeMap::new();
-        for names in alike.into_values() {
-            for (n, name) in names.into_iter().enumerate() {
-                let page = Self::page(name);
-                let page = if n == 0 {
-                    page
-                } else {
-                    page.with_fingerprint(name)
-                };
-                pages.insert(name, page);
-            }
-        }
-        pages
+            let page = match taken.insert(folded(&page.0)) {
+                true => page,
+                false => page.with_fingerprint(name),
+            };
+            (name, page)
+        });
+        pages.collect()
     }
 
     /// Decodes a folder name; `None` when no name encodes to this folder, or its name was too long to be
@@ -189,6 +182,9 @@ fn is_invisible(c: char) -> bool {
 /// The part of a name that stays when case is folded and letters are composed in some system's own way:
 /// only characters on which all systems agree.
 fn folded(file: &str) -> String {
+    if file.is_ascii() {
+        return file.to_ascii_lowercase();
+    }
     let upper = file.nfkd().flat_map(char::to_uppercase);
     let lower = upper.flat_map(char::to_lowercase);
     lower.filter(char::is_ascii).collect()

@@ -3,7 +3,7 @@
 //! Diary, session pages and the summary are not indexed: they repeat what the other layers hold. A secret in a file, also
 //! in a person's, is masked in the index; files are indexed again when the rules for secrets change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -59,7 +59,22 @@ pub async fn reindex(
     scope: &Scope,
     now: Timestamp,
 ) -> Result<usize, StoreError> {
-    reindex_if(store, root, scope, now, FilesToIndex::Changed).await
+    reindex_written(store, root, scope, None, now).await
+}
+
+/// [`reindex`] after a consolidation. `known` are the ids of all observations of the scope, if it has them.
+///
+/// # Errors
+/// When the store fails.
+pub async fn reindex_written(
+    store: &(impl ScopeStore + ObservationStore + IndexWriter + ?Sized),
+    root: &Path,
+    scope: &Scope,
+    known: Option<Vec<ObservationId>>,
+    now: Timestamp,
+) -> Result<usize, StoreError> {
+    let which = FilesToIndex::Changed;
+    reindex_if(store, root, (scope, known), now, which).await
 }
 
 /// Indexes all files of all scopes, including unchanged ones, and returns how many. Each file's old entries
@@ -75,7 +90,7 @@ pub async fn reindex_everything(
 ) -> Result<usize, StoreError> {
     let mut indexed = 0;
     for state in read_all(|page| store.scopes(tenant, page)).await? {
-        indexed += reindex_if(store, root, &state.scope, now, FilesToIndex::All).await?;
+        indexed += reindex_if(store, root, (&state.scope, None), now, FilesToIndex::All).await?;
     }
     Ok(indexed)
 }
@@ -105,7 +120,7 @@ enum FilesToIndex {
 async fn reindex_if(
     store: &(impl ScopeStore + ObservationStore + IndexWriter + ?Sized),
     root: &Path,
-    scope: &Scope,
+    (scope, known): (&Scope, Option<Vec<ObservationId>>),
     now: Timestamp,
     which: FilesToIndex,
 ) -> Result<usize, StoreError> {
@@ -124,7 +139,7 @@ async fn reindex_if(
         let path = FilePath::new(file).ok()?;
         reader.as_ref()?.read_start(&path, INDEXED_BYTES).ok()?
     };
-    update_index(store, scope, &found, read, (now, which)).await
+    update_index(store, (scope, known), &found, read, (now, which)).await
 }
 
 /// Updates the index with the newest commit of a folder whose history is shared, so that every machine
@@ -146,13 +161,14 @@ pub async fn reindex_head(
     let found = indexed.map(|(path, blob)| (path.as_str().to_owned(), blob.to_string()));
     let found: BTreeMap<String, String> = found.collect();
     let read = |file: &str| folder.read_at(head, &FilePath::new(file).ok()?).ok()?;
-    Ok(update_index(store, scope, &found, read, (now, FilesToIndex::Changed)).await?)
+    let when = (now, FilesToIndex::Changed);
+    Ok(update_index(store, (scope, None), &found, read, when).await?)
 }
 
 /// Indexes the files of `found`, each with a stamp of its content, unless the index has that stamp already.
 async fn update_index(
     store: &(impl ScopeStore + ObservationStore + IndexWriter + ?Sized),
-    scope: &Scope,
+    (scope, known_ids): (&Scope, Option<Vec<ObservationId>>),
     found: &BTreeMap<String, String>,
     read: impl Fn(&str) -> Option<Vec<u8>>,
     (now, which): (Timestamp, FilesToIndex),
@@ -177,20 +193,29 @@ async fn update_index(
     if gone.is_empty() && new.is_empty() {
         return Ok(0);
     }
-    let observations = ObservationStore::observations(store, scope).await?;
     for file in &gone {
         store.put_file(scope, file, "", &[], now).await?;
     }
-    for (file, stamp) in &new {
-        let Some(bytes) = read(file) else {
-            continue;
-        };
+    let text_of = |file: &str| {
+        let bytes = read(file)?;
         let start = bytes
             .len()
             .min(usize::try_from(INDEXED_BYTES).unwrap_or(usize::MAX));
         let text = String::from_utf8_lossy(&bytes[..start]);
-        let entries = parse_entries(&masked(&redactor, &text), &observations);
-        store.put_file(scope, file, stamp, &entries, now).await?;
+        Some(masked(&redactor, &text).into_owned())
+    };
+    let has_blocks = |file: &str| text_of(file).is_some_and(|text| has_block(&text));
+    let observations = match known_ids {
+        Some(ids) if !new.iter().any(|(file, _)| has_blocks(file)) => {
+            ShownObservations::of_ids(&ids)
+        }
+        _ => ShownObservations::of(&ObservationStore::observations(store, scope).await?),
+    };
+    for (file, stamp) in &new {
+        if let Some(text) = text_of(file) {
+            let entries = parse_entries(&text, &observations);
+            store.put_file(scope, file, stamp, &entries, now).await?;
+        }
     }
     Ok(gone.len() + new.len())
 }
@@ -267,16 +292,45 @@ fn stamp_of(metadata: &fs::Metadata) -> Option<String> {
     Some(format!("{}:{}", metadata.len(), modified.as_nanos()))
 }
 
+/// The observations of a scope, as its files show them.
+#[derive(Default)]
+struct ShownObservations {
+    by_entry: HashMap<EntryId, ObservationId>,
+    /// By their words: blocks alone are found by them.
+    by_words: HashMap<String, ObservationId>,
+}
+
+impl ShownObservations {
+    fn of(observations: &[Observation]) -> Self {
+        let ids: Vec<ObservationId> = observations.iter().map(|one| one.id).collect();
+        let of_words = |one: &Observation| (plain_words(&one.text), one.id);
+        Self {
+            by_words: observations.iter().map(of_words).collect(),
+            ..Self::of_ids(&ids)
+        }
+    }
+
+    /// Those of files without blocks.
+    fn of_ids(ids: &[ObservationId]) -> Self {
+        let of_entry = |id: &ObservationId| (EntryId::of(&id.to_string()), *id);
+        Self {
+            by_entry: ids.iter().map(of_entry).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Whether an entry of a text is a block.
+fn has_block(text: &str) -> bool {
+    parse_blocks(text).iter().any(|block| match block {
+        PageBlock::Ours(_, held) | PageBlock::Altered(_, held) => opens_block(held[0]),
+        PageBlock::Pinned(..) | PageBlock::Heading(..) | PageBlock::Other(_) => false,
+    })
+}
+
 /// Parses the entries of a file: list items and paragraphs, each with the heading above it.
-fn parse_entries(text: &str, observations: &[Observation]) -> Vec<FileEntry> {
-    let shown: BTreeMap<EntryId, ObservationId> = observations
-        .iter()
-        .map(|o| (EntryId::of(&o.id.to_string()), o.id))
-        .collect();
-    let by_words: BTreeMap<String, ObservationId> = observations
-        .iter()
-        .map(|o| (plain_words(&o.text), o.id))
-        .collect();
+fn parse_entries(text: &str, observations: &ShownObservations) -> Vec<FileEntry> {
+    let shown = &observations.by_entry;
     let mut heading = String::new();
     let mut line = 1;
     let mut entries: Vec<FileEntry> = Vec::new();
@@ -285,7 +339,7 @@ fn parse_entries(text: &str, observations: &[Observation]) -> Vec<FileEntry> {
         if let PageBlock::Ours(_, held) | PageBlock::Altered(_, held) = &block
             && opens_block(held[0])
         {
-            entries.extend(block_entries(line, held, &by_words));
+            entries.extend(block_entries(line, held, &observations.by_words));
             line += u32::try_from(held.len()).unwrap_or(0);
             open = false;
             continue;
@@ -332,7 +386,7 @@ fn parse_entries(text: &str, observations: &[Observation]) -> Vec<FileEntry> {
 fn block_entries(
     line: u32,
     held: &[&str],
-    by_words: &BTreeMap<String, ObservationId>,
+    by_words: &HashMap<String, ObservationId>,
 ) -> Vec<FileEntry> {
     let (texts, source) = block_texts(held);
     let source = source.and_then(|source| split_citation(&source).1);

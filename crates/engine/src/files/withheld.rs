@@ -102,12 +102,23 @@ pub(crate) fn save(lock: &WriterLock<'_>, all: &Withheld) -> Result<(), FilesErr
 impl WriterLock<'_> {
     /// Replaces one of the engine's private files.
     pub(crate) fn save_private(&self, name: &str, text: &str) -> Result<(), FilesError> {
+        self.replace_private(name, text.as_bytes(), true)
+    }
+
+    /// Replaces a private file that is derived and checked when it is read: it need not survive a loss of power.
+    pub(crate) fn save_derived(&self, name: &str, bytes: &[u8]) -> Result<(), FilesError> {
+        self.replace_private(name, bytes, false)
+    }
+
+    fn replace_private(&self, name: &str, bytes: &[u8], synced: bool) -> Result<(), FilesError> {
         let path = self.folder().private_path(name);
         let failed = |error| FilesError::io("write", &path)(error);
         let folder = path.parent().unwrap_or(&path);
         let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        io::Write::write_all(&mut temporary, text.as_bytes()).map_err(failed)?;
-        temporary.as_file().sync_all().map_err(failed)?;
+        io::Write::write_all(&mut temporary, bytes).map_err(failed)?;
+        if synced {
+            temporary.as_file().sync_all().map_err(failed)?;
+        }
         temporary
             .persist(&path)
             .map_err(|error| failed(error.error))?;

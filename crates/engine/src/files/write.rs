@@ -11,6 +11,7 @@
 //!
 //! Not here: what to write. The caller's `plan` decides, and calls no model while the lock is held.
 
+use gix::ObjectId;
 use gix::objs::Kind;
 
 use super::atomic;
@@ -51,6 +52,16 @@ impl FolderSnapshot<'_> {
             .files
             .iter()
             .map(|(path, file)| (path, BlobId(file.id)))
+    }
+
+    /// The content of a file, by name; `None` if it does not exist.
+    pub(super) fn file_id(&self, path: &FilePath) -> Option<ObjectId> {
+        self.head.tree.files.get(path).map(|file| file.id)
+    }
+
+    /// The content id of a text.
+    pub(super) fn id_of(&self, text: &str) -> Result<ObjectId, FilesError> {
+        objects::hash(self.context.folder, Kind::Blob, text.as_bytes())
     }
 
     /// The skipped path at the file's `path`, or at a folder above it. A change there would be in the

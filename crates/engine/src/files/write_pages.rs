@@ -21,6 +21,7 @@ use super::lock::WriterLock;
 use super::page::{Orphans, PageChoices, is_untouched, merge_page, render_page};
 use super::path::FilePath;
 use super::rollouts::{RolloutFiles, is_rollout_file, merge_blocks};
+use super::settled_pages::{SettledPage, SettledPages};
 use super::stamp::{CommitAuthor, CommitStamp};
 use super::unwritten_pages::{UnwrittenPage, record_unwritten};
 use super::withheld::{self, Withheld};
@@ -172,6 +173,7 @@ fn write_in_one_commit(
     let rollouts = memory.rollouts.as_deref().map(RolloutFiles::of);
     let rollouts = rollouts.unwrap_or_default();
     let mut unwritten = Vec::new();
+    let mut settled_pages = SettledPages::load(lock.folder().root());
     let outcome = lock.write_as(author, stamp, change.message, holds_lease, |snapshot| {
         let mut changes = FileChanges::none();
         for (path, page) in &pages {
@@ -181,7 +183,13 @@ fn write_in_one_commit(
                 path,
                 change,
             };
-            if let Some(new) = page_file.new_text(page, chosen, orphans.of(path))? {
+            let rule = (chosen, orphans.of(path));
+            // A person's change is made on every page that has a place for it.
+            let new = match author {
+                CommitAuthor::Engine => page_file.unsettled_text(page, rule, &mut settled_pages)?,
+                CommitAuthor::Person => page_file.new_text(page, rule.0, rule.1)?,
+            };
+            if let Some(new) = new {
                 changes.write(path.clone(), new);
             }
         }
@@ -206,6 +214,9 @@ fn write_in_one_commit(
         let paths = pages.keys().chain(rollouts.iter().map(|(path, _)| path));
         unwritten.extend(blocked_pages(paths, &settled.skipped));
         record_unwritten(lock.folder(), &unwritten)?;
+        if author == CommitAuthor::Engine {
+            settled_pages.save(lock)?;
+        }
     }
     Ok(WritePagesReport { outcome, unwritten })
 }
@@ -319,6 +330,30 @@ struct PageFile<'a> {
 }
 
 impl PageFile<'_> {
+    /// [`PageFile::new_text`] of the engine's own commit, without reading a file that is known to stay as it is.
+    fn unsettled_text(
+        &self,
+        page: &MemoryPage,
+        (choices, orphans): (&PageChoices, Orphans),
+        settled: &mut SettledPages,
+    ) -> Result<Option<String>, FilesError> {
+        let file = self.snapshot.file_id(self.path);
+        let present = file.map(|file| SettledPage::of(page, file, choices, orphans));
+        if present.is_some_and(|present| settled.keep(present)) {
+            return Ok(None);
+        }
+        let new = self.new_text(page, choices, orphans)?;
+        match (&new, present) {
+            (None, Some(present)) => settled.add(present),
+            (Some(new), _) if merge_page(page, new, choices, orphans) == *new => {
+                let file = self.snapshot.id_of(new)?;
+                settled.add(SettledPage::of(page, file, choices, orphans));
+            }
+            (None, None) | (Some(_), _) => {}
+        }
+        Ok(new)
+    }
+
     /// The file's new text; `None` when it stays as it is, or is not to be created.
     fn new_text(
         &self,

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use daybook_domain::seams::IndexWriter;
 use daybook_domain::{
-    ClaimedJob, Failure, FailureClass, FinishOutcome, JobKey, RetryWait, Scope, StoreError,
-    Timestamp,
+    ClaimedJob, Failure, FailureClass, FinishOutcome, JobKey, ObservationId, RetryWait, Scope,
+    ScopeKind, StoreError, Timestamp,
 };
 
 use tracing::field::Empty;
@@ -20,10 +20,11 @@ use super::{WorkError, WorkerContext};
 use crate::consolidate::ScopeMemory;
 use crate::files::adopt::{has_own_words, set_aside};
 use crate::files::audit::is_missing;
-use crate::files::layout::{folder, pages, tenant_folder};
+use crate::files::layout::{folder, tenant_folder};
 use crate::files::page::Orphans;
+use crate::files::parsed_texts::FolderTexts;
 use crate::files::persons_lines::PersonsLines;
-use crate::files::reindex::{reindex, remove_from_index};
+use crate::files::reindex::{reindex_written, remove_from_index};
 use crate::files::reworded::record_reworded;
 use crate::files::stamp::CommitStamp;
 use crate::files::unwritten_pages::UnwrittenPage;
@@ -158,7 +159,9 @@ async fn write_memory(
     scope: &Scope,
 ) -> Result<Consolidated, WorkError> {
     let path = folder(&worker.root, scope);
-    let mut memory = load_memory(&worker.into(), scope, &PersonsLines::default()).await?;
+    let texts = FolderTexts::of(&path);
+    let persons = persons_so_far(&path);
+    let mut memory = load_memory(&worker.into(), scope, &persons, &texts).await?;
     let plan = select_sessions(worker, scope, &mut memory).await?;
     worker
         .store
@@ -199,7 +202,7 @@ async fn write_memory(
     if !staged.is_empty() && !write_staged(worker, &staged, &lock, &stamp, &holds_lease).await? {
         return Ok(ConsolidateOutcome::LeaseLost.into());
     }
-    let settled = settle_memory(worker, scope, &lock, &stamp, Some(memory));
+    let settled = settle_memory(worker, scope, &lock, &stamp, Some((persons, memory)));
     let (mut memory, mut plan) = Box::pin(settled).await?;
     if !keep_forgotten(plan.as_ref(), &lock, &stamp, &holds_lease)? {
         return Ok(ConsolidateOutcome::LeaseLost.into());
@@ -209,7 +212,9 @@ async fn write_memory(
     let orphans = curated_orphans(worker, &lock, &mut memory, orphans)?;
     let posted = write_pages_with(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
     record_reworded(&lock, &memory)?;
-    index_files(worker, scope, lock, &stamp).await?;
+    texts.save(&lock)?;
+    let known = known_observations(scope, &memory);
+    index_files(worker, scope, (lock, &stamp), known).await?;
     for unwritten in &posted.unwritten {
         warn!(%scope, page = %unwritten.page, why = unwritten.why, "a page was not written");
     }
@@ -222,6 +227,23 @@ async fn write_memory(
         WriteOutcome::LeaseLost => ConsolidateOutcome::LeaseLost,
     };
     Ok(Consolidated { outcome, plan })
+}
+
+/// What a person changed so far in the memory folder at `path`, read before it is locked. It is compared with what they
+/// changed by then, so that a folder that cannot be read costs a second build, and is reported by the writer.
+fn persons_so_far(path: &Path) -> PersonsLines {
+    match path.join(".git").exists() {
+        true => {
+            PersonsLines::load(&Folder::existing(path, FilesConfig::default())).unwrap_or_default()
+        }
+        false => PersonsLines::default(),
+    }
+}
+
+/// The observations of the scope itself, where the memory consists of them alone: that of a person also has those of
+/// projects.
+fn known_observations(scope: &Scope, memory: &ScopeMemory) -> Option<Vec<ObservationId>> {
+    (scope.kind != ScopeKind::User).then(|| memory.merged.concat())
 }
 
 /// Writes what is to be forgotten beside what is new: it stays until the pages without it are written. False when the
@@ -283,8 +305,8 @@ async fn wait_for_writer(
 
 fn has_no_entries(memory: &ScopeMemory) -> bool {
     memory.rollouts.as_ref().is_none_or(Vec::is_empty)
-        && pages(memory)
-            .values()
+        && memory
+            .pages()
             .flat_map(|page| &page.sections)
             .all(|section| section.entries.is_empty())
 }
@@ -313,12 +335,13 @@ pub(super) fn curated_orphans(
     })
 }
 
-/// Releases a written folder, shared where several machines have it, and indexes its files.
+/// Releases a written folder, shared where several machines have it, and indexes its files. `known` are all observations
+/// of the scope, if they are known already.
 pub(super) async fn index_files(
     worker: &WorkerContext,
     scope: &Scope,
-    lock: WriterLock<'_>,
-    stamp: &CommitStamp,
+    (lock, stamp): (WriterLock<'_>, &CommitStamp),
+    known: Option<Vec<ObservationId>>,
 ) -> Result<(), WorkError> {
     match worker.folder_sync() {
         Some(sharing) => {
@@ -327,7 +350,7 @@ pub(super) async fn index_files(
         None => {
             drop(lock);
             let now = worker.clock.now();
-            reindex(&*worker.store, &worker.root, scope, now).await?;
+            reindex_written(&*worker.store, &worker.root, scope, known, now).await?;
         }
     }
     Ok(())

@@ -9,10 +9,11 @@ use daybook_domain::seams::ObservationStore;
 use daybook_domain::{Observation, ObservationId, ObservationKind, Scope};
 
 use super::WorkError;
-use super::scope_memory::{MemorySource, memory_input};
-use crate::consolidate::{ScopeMemory, consolidate as build};
+use super::scope_memory::{MemorySource, build, memory_input};
+use crate::consolidate::ScopeMemory;
 use crate::files::entry::{EntryId, PageBlock, is_pinned, parse_blocks, without_marker};
 use crate::files::layout::{BRANCHES, CURATED, SUMMARY, folder, is_engine_page, pages};
+use crate::files::parsed_texts::FolderTexts;
 use crate::files::path::FilePath;
 use crate::files::persons_lines::{PersonsLines, words_of};
 use crate::files::reader;
@@ -87,9 +88,10 @@ pub async fn memories(
         true => PersonsLines::load(&Folder::open(&path, FilesConfig::default())?)?,
         false => PersonsLines::default(),
     };
+    let texts = FolderTexts::of(&path);
     let held = ObservationStore::observations(source.store, scope).await?;
-    let input = memory_input(&source, scope, held, &persons).await?;
-    let memory = build(&input);
+    let input = memory_input(&source, scope, held, (&persons, &texts)).await?;
+    let memory = build(&input, &texts);
     let lines = shown_lines(&path, &memory)?;
     Ok(joined(scope, &memory, input.observations, lines))
 }

@@ -13,10 +13,10 @@ use daybook_domain::{Observation, ObservationId, Scope, StoreError};
 
 use super::consolidate::{commit_message, curated_orphans, index_files, orphans};
 use super::memories::{Memory, ShownLine};
-use super::scope_memory::{load_memory, memory_input, settle_memory};
+use super::scope_memory::{build, load_memory, memory_input, settle_memory};
 use super::withdrawals::{reinstate_where, withdraw};
 use super::{WorkError, WorkerContext};
-use crate::consolidate::{ScopeMemory, consolidate as build};
+use crate::consolidate::ScopeMemory;
 use crate::files::entry::EntryId;
 use crate::files::history::{Commit, CommitHash};
 use crate::files::layout::{CURATED, folder};
@@ -24,6 +24,7 @@ use crate::files::line_edits::{
     LinePlace, edited_line, pinned_entry, with_line, without_entries, without_line,
 };
 use crate::files::page::Orphans;
+use crate::files::parsed_texts::FolderTexts;
 use crate::files::path::FilePath;
 use crate::files::persons_changes::{accept_files, allow_changed};
 use crate::files::persons_lines::PersonsLines;
@@ -96,7 +97,7 @@ pub async fn change(
         PersonsChange::Undo(commit) => take_back(worker, scope, &lock, &stamp, commit).await?,
         PersonsChange::Restore(commit) => restore(worker, scope, &lock, &stamp, commit).await?,
     };
-    index_files(worker, scope, lock, &stamp).await?;
+    index_files(worker, scope, (lock, &stamp), None).await?;
     Ok(outcome)
 }
 
@@ -135,6 +136,10 @@ impl<'a> OpenMemory<'a> {
         })
     }
 
+    fn texts(&self) -> FolderTexts {
+        FolderTexts::of(self.lock.folder().root())
+    }
+
     async fn forget(&self, memories: &[Memory]) -> Result<ChangeOutcome, WorkError> {
         let mut shown: BTreeMap<ObservationId, EntryId> = BTreeMap::new();
         for memory in memories {
@@ -150,7 +155,9 @@ impl<'a> OpenMemory<'a> {
         let persons = self.persons.clone().without(&gone);
         let persons = persons.with_forgotten(forgotten.iter());
         let source = self.worker.into();
-        let mut memory = build(&memory_input(&source, self.scope, left, &persons).await?);
+        let texts = self.texts();
+        let input = memory_input(&source, self.scope, left, (&persons, &texts)).await?;
+        let mut memory = build(&input, &texts);
         // An entry without observations would be in it still.
         memory.retain_entries(|entry| !gone.contains(&EntryId::of(&entry.key)));
         let subject = match memories {
@@ -182,7 +189,7 @@ impl<'a> OpenMemory<'a> {
             Some(entry) => self.persons.clone().with_words(entry, &edited),
             None => self.persons.clone(),
         };
-        let memory = load_memory(&self.worker.into(), self.scope, &persons).await?;
+        let memory = load_memory(&self.worker.into(), self.scope, &persons, &self.texts()).await?;
         let message = format!("Edit: {}", shortened(words));
         let place = LinePlace {
             text: &line.text,
@@ -202,7 +209,7 @@ impl<'a> OpenMemory<'a> {
             return Err(StoreError::Refused(why).into());
         };
         let persons = self.persons.clone().with_pin(entry, pinned);
-        let after = load_memory(&self.worker.into(), self.scope, &persons).await?;
+        let after = load_memory(&self.worker.into(), self.scope, &persons, &self.texts()).await?;
         let verb = if pinned { "Pin" } else { "Unpin" };
         let message = format!("{verb}: {}", shortened(&memory.words));
         let set = |path: &FilePath, text: String| match path.as_str() == CURATED {

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use daybook_domain::page::read_all;
-use daybook_domain::seams::{ObservationStore, Store};
+use daybook_domain::seams::{ObservationStore, ScopeState, Store};
 use daybook_domain::{
     Observation, ObservationKind, Scope, ScopeKind, SessionId, StoreError, Tenant, Use,
 };
@@ -15,8 +15,10 @@ use jiff::tz::TimeZone;
 use super::selection::{SelectionPlan, select};
 use super::withdrawals::{reinstate_returned, retract_deleted};
 use super::{PersonSessions, WorkError, WorkerContext};
-use crate::consolidate::{FileLayout, MemoryInput, ScopeMemory, consolidate as build, promoted};
+use crate::consolidate::{FileLayout, MemoryInput, ScopeMemory, consolidate_parsed, promoted};
 use crate::files::WriterLock;
+use crate::files::layout::folder;
+use crate::files::parsed_texts::FolderTexts;
 use crate::files::persons_changes::{keep_returned, persons_changes};
 use crate::files::persons_lines::PersonsLines;
 use crate::files::stamp::CommitStamp;
@@ -44,27 +46,28 @@ impl<'a> From<&'a WorkerContext> for MemorySource<'a> {
 }
 
 /// Builds the memory of a locked folder's scope, after everything that a person changed in the folder has taken
-/// effect: what they deleted is retracted, what they brought back holds again. `loaded` is the memory as it is where a
-/// person changed no line.
+/// effect: what they deleted is retracted, what they brought back holds again. `loaded` is the memory with the lines that
+/// a person changed so far.
 pub(super) async fn settle_memory(
     worker: &WorkerContext,
     scope: &Scope,
     lock: &WriterLock<'_>,
     stamp: &CommitStamp,
-    loaded: Option<ScopeMemory>,
+    loaded: Option<(PersonsLines, ScopeMemory)>,
 ) -> Result<(ScopeMemory, Option<SelectionPlan>), WorkError> {
+    let texts = FolderTexts::of(lock.folder().root());
     let changes = persons_changes(lock, stamp)?;
     let persons = PersonsLines::load(lock.folder())?;
-    let memory = match loaded.filter(|_| persons.is_empty()) {
-        Some(memory) => memory,
-        None => load_memory(&worker.into(), scope, &persons).await?,
+    let memory = match loaded {
+        Some((known, memory)) if known == persons => memory,
+        _ => load_memory(&worker.into(), scope, &persons, &texts).await?,
     };
     let retracted = retract_deleted(worker, scope, lock, &changes, &memory).await?;
     let reinstated = reinstate_returned(worker, lock, &changes).await?;
     let mut memory = match retracted || reinstated {
         true => {
             let persons = PersonsLines::load(lock.folder())?;
-            let memory = load_memory(&worker.into(), scope, &persons).await?;
+            let memory = load_memory(&worker.into(), scope, &persons, &texts).await?;
             let ended = &memory.supersessions;
             worker.store.set_supersessions(scope, ended).await?;
             memory
@@ -87,7 +90,9 @@ pub(super) async fn select_sessions(
     }
     let source = worker.into();
     let observations = ObservationStore::observations(&*worker.store, scope).await?;
-    let input = memory_input(&source, scope, observations, &PersonsLines::default()).await?;
+    let texts = FolderTexts::of(&folder(&worker.root, scope));
+    let none = PersonsLines::default();
+    let input = memory_input(&source, scope, observations, (&none, &texts)).await?;
     let plan = select(worker, scope, &input).await?;
     if let Some(plan) = &plan {
         memory.rollouts = Some(plan.rollouts.clone());
@@ -101,11 +106,16 @@ pub(super) async fn load_memory(
     source: &MemorySource<'_>,
     scope: &Scope,
     persons: &PersonsLines,
+    texts: &FolderTexts,
 ) -> Result<ScopeMemory, StoreError> {
     let observations = ObservationStore::observations(source.store, scope).await?;
-    Ok(build(
-        &memory_input(source, scope, observations, persons).await?,
-    ))
+    let input = memory_input(source, scope, observations, (persons, texts)).await?;
+    Ok(build(&input, texts))
+}
+
+/// Builds a memory with the parsed texts of its folder.
+pub(super) fn build(input: &MemoryInput, texts: &FolderTexts) -> ScopeMemory {
+    consolidate_parsed(input, &mut texts.lock())
 }
 
 /// The input of a scope's memory with these of its own observations.
@@ -113,7 +123,7 @@ pub(super) async fn memory_input(
     source: &MemorySource<'_>,
     scope: &Scope,
     mut observations: Vec<Observation>,
-    persons: &PersonsLines,
+    (persons, texts): (&PersonsLines, &FolderTexts),
 ) -> Result<MemoryInput, StoreError> {
     let tenant = &scope.tenant;
     let mut title = scope.name.clone();
@@ -132,7 +142,7 @@ pub(super) async fn memory_input(
         }
         ScopeKind::User => {
             let mut own = PersonSessions::new(source.store, source.person, scope);
-            observations.extend(repeated_preferences(source, scope, &mut own).await?);
+            observations.extend(repeated_preferences(source, scope, &mut own, texts).await?);
             for record in source.store.extractions_without_root(tenant).await? {
                 if own.contains(&record.session).await? {
                     extractions.push(record);
@@ -178,7 +188,15 @@ async fn repeated_preferences(
     source: &MemorySource<'_>,
     person: &Scope,
     own: &mut PersonSessions<'_>,
+    texts: &FolderTexts,
 ) -> Result<Vec<Observation>, StoreError> {
+    // What is in one project alone, or in none, is not looked through.
+    let scopes = read_all(|page| source.store.scopes(&person.tenant, page)).await?;
+    let has_observations =
+        |state: &&ScopeState| state.scope.kind == ScopeKind::Project && state.observations > 0;
+    if scopes.iter().filter(has_observations).count() < 2 {
+        return Ok(Vec::new());
+    }
     let kinds = [ObservationKind::Preference, ObservationKind::Correction];
     let stated = source
         .store
@@ -197,7 +215,7 @@ async fn repeated_preferences(
             theirs.push(observation);
         }
     }
-    Ok(promoted(theirs, person))
+    Ok(promoted(theirs, person, &mut texts.lock()))
 }
 
 /// `ada/engine` of `github.com/ada/engine`; the last part of a folder.

@@ -24,6 +24,9 @@ pub(super) async fn retract_deleted(
     changes: &PersonsChanges,
     memory: &ScopeMemory,
 ) -> Result<bool, WorkError> {
+    if changes.gone.is_empty() {
+        return Ok(false);
+    }
     let mut shown: BTreeMap<ObservationId, EntryId> = BTreeMap::new();
     for (path, page) in pages(memory) {
         let Some(gone) = changes.gone.get(&path) else {

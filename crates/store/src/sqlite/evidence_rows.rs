@@ -3,20 +3,19 @@
 //! An observation's row is derived from its live evidence. Each addition, cut or removal of evidence records
 //! the observation as touched and derives it again before the transaction ends.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 use daybook_domain::rescan::{EvidenceRewrite, StoredEvidence};
 use daybook_domain::{
     EventSeq, Evidence, Observation, ObservationId, ObservationKind, ObservationOrigin, Scope,
-    ScopeKind, Tenant, Timestamp,
+    ScopeKind, SessionId, Tenant, Timestamp,
 };
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::connection::Fault;
 use super::names::{
-    find_scope, find_tenant, parse_column, scope_named, scope_no, scope_of, session_id_of,
-    session_no,
+    find_scope, find_tenant, parse_column, scope_named, scope_no, scope_of, session_no,
 };
 use super::row_numbers::event_no;
 use super::{index_rows, outlines};
@@ -502,7 +501,7 @@ fn observations_where(
     condition: &str,
     values: &[&dyn ToSql],
 ) -> Result<Vec<Observation>, Fault> {
-    let mut pieces: BTreeMap<i64, Vec<EvidencePiece>> = BTreeMap::new();
+    let mut pieces: HashMap<i64, Vec<EvidencePiece>> = HashMap::new();
     let live = format!(
         "observation_no IN (SELECT observation_no FROM observations JOIN scopes USING (scope_no)
             WHERE {condition}) AND {VISIBLE}"
@@ -518,8 +517,8 @@ fn observations_where(
     let mut rows = find.query(values)?;
     let mut observations = Vec::new();
     while let Some(row) = rows.next()? {
-        let id = ObservationId(row.get::<_, i64>("id")?.cast_unsigned());
-        let kind = parse_column::<ObservationKind>(row, "what")?;
+        let id = ObservationId(row.get::<_, i64>(1)?.cast_unsigned());
+        let kind = parse_column::<ObservationKind>(row, 2)?;
         let pieces = pieces.remove(&row.get(0)?).unwrap_or_default();
         observations.extend(assemble(scope_of(row)?, id, kind, pieces));
     }
@@ -544,41 +543,44 @@ fn rows_where(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// The row of an [`EVIDENCE`] query. Columns are named by their place in it: a scope may have 100,000 rows, and a search
+/// for names would take most of the time.
 fn evidence_row(row: &Row<'_>) -> rusqlite::Result<EvidenceRow> {
-    let events: String = row.get("events")?;
-    let lines: String = row.get("lines")?;
-    let generation: i64 = row.get("generation")?;
+    let generation: i64 = row.get(2)?;
+    let stated = row.get(10)?;
     Ok(EvidenceRow {
-        no: row.get("evidence_no")?,
-        observation: row.get("observation_no")?,
-        live: row.get("live")?,
+        no: row.get(0)?,
+        observation: row.get(1)?,
+        live: row.get(3)?,
         piece: EvidencePiece {
             evidence: Evidence {
-                session: session_id_of(row)?,
-                label: row.get("label")?,
-                events: parse_numbers(&events).map(EventSeq).collect(),
-                lines: parse_numbers(&lines)
+                session: SessionId {
+                    tenant: Tenant(row.get(17)?),
+                    agent: row.get(18)?,
+                    host_id: row.get(19)?,
+                },
+                label: row.get(6)?,
+                events: parse_numbers(row.get_ref(4)?.as_str()?)
+                    .map(EventSeq)
+                    .collect(),
+                lines: parse_numbers(row.get_ref(5)?.as_str()?)
                     .filter_map(|line| u32::try_from(line).ok())
                     .collect(),
-                at: Timestamp(row.get("at")?),
-                branch: row.get("branch")?,
-                root: row.get("root")?,
+                at: Timestamp(row.get(7)?),
+                branch: row.get(8)?,
+                root: row.get(9)?,
             },
             generation: u32::try_from(generation).ok(),
-            text: row.get("text")?,
-            context: row.get("context")?,
-            subject: row.get("subject")?,
-            stated: row.get("stated")?,
-            origin: origin_column(row)?,
-            quoted: row.get("quoted")?,
-            tokens: row.get("tokens")?,
+            text: row.get(12)?,
+            context: row.get(13)?,
+            subject: row.get(14)?,
+            stated,
+            origin: match row.get_ref(16)? {
+                ValueRef::Null => ObservationOrigin::unrecorded(stated),
+                _ => parse_column(row, 16)?,
+            },
+            quoted: row.get(11)?,
+            tokens: row.get(15)?,
         },
     })
-}
-
-fn origin_column(row: &Row<'_>) -> rusqlite::Result<ObservationOrigin> {
-    match row.get_ref("origin")? {
-        ValueRef::Null => Ok(ObservationOrigin::unrecorded(row.get("stated")?)),
-        _ => parse_column(row, "origin"),
-    }
 }

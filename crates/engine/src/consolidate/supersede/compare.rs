@@ -3,13 +3,13 @@
 //! A rule needs the same subject and an incompatible content, named in the statements' own words. Statements that only
 //! resemble each other both hold: a memory that wrongly drops a rule is worse than one that holds it too long.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use daybook_domain::{ObservationKind as Kind, ObservationOrigin, SupersessionReason as Reason};
 
-use super::statement::{Setting, Statement};
 use crate::consolidate::content::ContentWords;
 use crate::consolidate::merge::MergedObservation;
+use crate::consolidate::statement::{Setting, Statement};
 
 /// Least share of a denial's words that are the claim's, too.
 const OPPOSITE_SHARE: f64 = 0.65;
@@ -20,14 +20,14 @@ const OPPOSITE_WORDS: usize = 2;
 #[derive(Debug)]
 pub(super) struct Stated<'a> {
     pub(super) merged: &'a MergedObservation,
-    pub(super) statement: Statement,
+    pub(super) statement: Arc<Statement>,
     /// The words of the thing whose value it is, of a value.
     pub(super) subject: ContentWords,
 }
 
 /// Why `later` ends the validity of `earlier`; `None` if both hold.
 pub(super) fn supersedes(later: &Stated<'_>, earlier: &Stated<'_>) -> Option<Reason> {
-    let (new, old) = (&later.statement, &earlier.statement);
+    let (new, old) = (&*later.statement, &*earlier.statement);
     if !may_end(later.merged, earlier.merged) {
         return None;
     }
@@ -97,8 +97,8 @@ fn is_its_subject(phrase: &ContentWords, statement: &Statement) -> bool {
 
 /// Whether the statements have a word in common besides the phrase.
 fn shares_topic(phrase: &ContentWords, one: &Statement, other: &Statement) -> bool {
-    let common: BTreeSet<&String> = one.words.intersection(&other.words).collect();
-    common.iter().any(|word| !phrase.contains(*word))
+    let mut common = one.words.shared(&other.words);
+    common.any(|word| !phrase.contains(word))
 }
 
 /// Whether a setting of the new statement and one of the old set one key differently. A key of more words is a case of
@@ -117,10 +117,13 @@ fn excludes(set: &Setting, new: &Statement, old: &Statement) -> bool {
 /// repeat a name" leaves other docstrings.
 fn is_opposite(denying: &Statement, claim: &Statement) -> bool {
     denying.denials.iter().any(|denial| {
-        let common = denial.words.intersection(&claim.words).count();
         let is_named = names(&denial.head, &claim.words) && !claim.denies(&denial.head);
+        if !is_named {
+            return false;
+        }
+        let common = denial.words.common(&claim.words);
         let covers = common as f64 >= OPPOSITE_SHARE * denial.words.len() as f64;
         let is_whole = denial.words == claim.words;
-        is_named && ((common >= OPPOSITE_WORDS && covers) || is_whole)
+        (common >= OPPOSITE_WORDS && covers) || is_whole
     })
 }

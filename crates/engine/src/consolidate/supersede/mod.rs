@@ -4,17 +4,17 @@
 //! people stated, and need no model. The result depends on the observations alone, not on the order in which they came.
 
 mod compare;
-mod cues;
-mod statement;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use daybook_domain::{Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp};
 
-use super::content::{ContentWords, subject_words};
+use super::content::{ContentWord, ContentWords, WordMap, subject_words};
 use super::merge::MergedObservation;
+use super::parsed_texts::ParsedTexts;
+use super::statement::Statement;
 use compare::{Stated, may_end, supersedes};
-use statement::Statement;
 
 /// Words by which an observation finds earlier ones: its rarest.
 const RARE_WORDS: usize = 6;
@@ -48,18 +48,23 @@ pub(super) struct StatementChanges {
 }
 
 /// What the statements of `observations` say of each other.
-pub(super) fn statement_changes(observations: &[MergedObservation]) -> StatementChanges {
-    let stated: Vec<Stated<'_>> = observations.iter().map(stated).collect();
+pub(super) fn statement_changes(
+    observations: &[MergedObservation],
+    texts: &mut ParsedTexts,
+) -> StatementChanges {
+    let stated: Vec<Stated<'_>> = observations.iter().map(|one| stated(one, texts)).collect();
     let words = RareWords::of(&stated);
     let mut known = KnownStatements::default();
-    let mut ended: HashMap<usize, Change> = HashMap::new();
+    let mut seen = SeenStatements::of(stated.len());
+    let mut ended: Vec<Option<Change>> = vec![None; stated.len()];
     let mut found = StatementChanges::default();
     for later in by_time(&stated) {
         let one = &stated[later];
         let rare = words.rarest_of(one);
+        let mut contradictions: Vec<(usize, usize)> = Vec::new();
         let mut superseded: Vec<(usize, SupersessionReason)> = Vec::new();
-        for at in known.sharing(&rare) {
-            let reason = match ended.contains_key(&at) {
+        for at in known.sharing(&rare, &mut seen) {
+            let reason = match ended[at].is_some() {
                 true => None,
                 false => supersedes(one, &stated[at]),
             };
@@ -67,14 +72,17 @@ pub(super) fn statement_changes(observations: &[MergedObservation]) -> Statement
                 Some(reason) if is_before(&stated[at], one) => superseded.push((at, reason)),
                 // What was stated at one time cannot be put in order.
                 Some(SupersessionReason::Replaced | SupersessionReason::Reversed) => {
-                    found.contradictions.push((at, later));
+                    contradictions.push((at, later));
                 }
                 _ => {}
             }
         }
+        superseded.sort_by_key(|(at, _)| *at);
+        contradictions.sort_unstable();
+        found.contradictions.extend(contradictions);
         if superseded.is_empty() {
             let before = known.choice_before(one, &stated);
-            let before = before.filter(|at| !ended.contains_key(at));
+            let before = before.filter(|at| ended[*at].is_none());
             superseded.extend(before.map(|at| (at, SupersessionReason::Replaced)));
         }
         for (earlier, reason) in superseded {
@@ -84,11 +92,11 @@ pub(super) fn statement_changes(observations: &[MergedObservation]) -> Statement
                 reason,
                 until: one.merged.last_at(),
             };
-            ended.insert(earlier, change);
+            ended[earlier] = Some(change);
         }
         known.add(later, one);
     }
-    found.changes = ended.into_values().collect();
+    found.changes = ended.into_iter().flatten().collect();
     found
         .changes
         .sort_by_key(|change| (change.until, change.earlier));
@@ -111,11 +119,11 @@ fn by_time(stated: &[Stated<'_>]) -> Vec<usize> {
 }
 
 /// How many statements hold each word.
-struct RareWords<'s>(HashMap<&'s str, usize>);
+struct RareWords(WordMap<ContentWord, usize>);
 
-impl<'s> RareWords<'s> {
-    fn of(stated: &'s [Stated<'_>]) -> Self {
-        let mut frequencies = HashMap::new();
+impl RareWords {
+    fn of(stated: &[Stated<'_>]) -> Self {
+        let mut frequencies = WordMap::default();
         for word in stated.iter().flat_map(search_words) {
             *frequencies.entry(word).or_default() += 1;
         }
@@ -123,25 +131,49 @@ impl<'s> RareWords<'s> {
     }
 
     /// The rarest words of a statement.
-    fn rarest_of<'w>(&self, one: &'w Stated<'_>) -> Vec<&'w str> {
-        let mut words: Vec<&str> = search_words(one).collect();
-        words.sort_by_key(|word| (self.0[word], *word));
+    fn rarest_of(&self, one: &Stated<'_>) -> Vec<ContentWord> {
+        let words = search_words(one);
+        let mut words: Vec<_> = words.map(|word| (self.0[&word], word)).collect();
+        words.sort_unstable();
         words.dedup();
         words.truncate(RARE_WORDS);
-        words
+        words.into_iter().map(|(_, word)| word).collect()
     }
 
     /// Whether words are rare enough to name one thing.
     fn are_names(&self, words: &ContentWords) -> bool {
-        let mut counts = words.iter().map(|word| self.0.get(word.as_str()));
+        let mut counts = words.iter().map(|word| self.0.get(&word));
         counts.all(|count| count.is_some_and(|count| *count <= NAME_STATEMENTS))
+    }
+}
+
+/// Which statements a search has returned. Searches are counted, so that a new one need not clear the list.
+struct SeenStatements {
+    in_search: Vec<u32>,
+    search: u32,
+}
+
+impl SeenStatements {
+    fn of(statements: usize) -> Self {
+        Self {
+            in_search: vec![0; statements],
+            search: 0,
+        }
+    }
+
+    fn begin(&mut self) {
+        self.search += 1;
+    }
+
+    fn is_new(&mut self, at: usize) -> bool {
+        std::mem::replace(&mut self.in_search[at], self.search) != self.search
     }
 }
 
 /// Statements that were already compared, by word and by session.
 #[derive(Default)]
 struct KnownStatements<'s> {
-    by_word: HashMap<&'s str, Vec<usize>>,
+    by_word: WordMap<ContentWord, Vec<usize>>,
     last_setting: HashMap<&'s SessionId, usize>,
 }
 
@@ -157,12 +189,16 @@ impl<'s> KnownStatements<'s> {
         }
     }
 
-    /// The latest statements that share one of the words.
-    fn sharing(&self, words: &[&str]) -> BTreeSet<usize> {
+    /// The latest statements that share one of the words, each once.
+    fn sharing<'k>(
+        &'k self,
+        words: &'k [ContentWord],
+        seen: &'k mut SeenStatements,
+    ) -> impl Iterator<Item = usize> + 'k {
+        seen.begin();
         let known = words.iter().filter_map(|word| self.by_word.get(word));
-        known
-            .flat_map(|known| known.iter().rev().take(OF_ONE_WORD).copied())
-            .collect()
+        let latest = known.flat_map(|known| known.iter().rev().take(OF_ONE_WORD).copied());
+        latest.filter(|at| seen.is_new(*at))
     }
 
     /// The choice that "let's use B instead" replaces: the one before it in the same session.
@@ -189,16 +225,16 @@ impl<'s> KnownStatements<'s> {
 /// The statements that name what a replaced one had set: they were made while it held, and rest on it.
 fn reviews(
     stated: &[Stated<'_>],
-    (words, known): (&RareWords<'_>, &KnownStatements<'_>),
+    (words, known): (&RareWords, &KnownStatements<'_>),
     changes: &[Change],
 ) -> Vec<(usize, Change)> {
     let ended: BTreeSet<usize> = changes.iter().map(|change| change.earlier).collect();
     let mut reviews = BTreeMap::new();
+    let mut seen = SeenStatements::of(stated.len());
     for change in changes {
         let earlier = &stated[change.earlier].statement;
         for set in earlier.settings().filter(|set| words.are_names(&set.value)) {
-            let name: Vec<&str> = set.value.iter().map(String::as_str).collect();
-            for at in known.sharing(&name) {
+            for at in known.sharing(set.value.as_slice(), &mut seen) {
                 let (one, of) = (&stated[at].statement, stated[at].merged);
                 let rests_on = set.value.is_subset(&one.words)
                     && !one.denies(&set.value)
@@ -212,23 +248,22 @@ fn reviews(
     reviews.into_iter().collect()
 }
 
-fn stated(merged: &MergedObservation) -> Stated<'_> {
-    let mut statement = Statement::parse(&merged.text);
-    if merged.kind == ObservationKind::Value {
+fn stated<'m>(merged: &'m MergedObservation, texts: &mut ParsedTexts) -> Stated<'m> {
+    let statement = match merged.kind {
         // The text is a number; what it is about stands in its context.
-        statement = Statement::default();
-    }
-    let subject = merged.subject.as_deref().unwrap_or_default();
+        ObservationKind::Value => Arc::default(),
+        _ => texts.statement(&merged.text),
+    };
+    let subject = merged.subject.as_deref().map(subject_words);
     Stated {
         merged,
         statement,
-        subject: subject_words(subject),
+        subject: subject.unwrap_or_default(),
     }
 }
 
-fn search_words<'a>(stated: &'a Stated<'_>) -> impl Iterator<Item = &'a str> {
-    let words = stated.statement.words.iter().chain(&stated.subject);
-    words.map(String::as_str)
+fn search_words<'a>(stated: &'a Stated<'_>) -> impl Iterator<Item = ContentWord> + 'a {
+    stated.statement.words.iter().chain(stated.subject.iter())
 }
 
 /// Whether it was last stated before the other. What was stated at one time can be put in order within one session only.

@@ -15,13 +15,21 @@ fn observed(kind: Kind, text: &str, at: u64) -> Observation {
     observation
 }
 
+fn merged(observations: &[Observation]) -> Vec<MergedObservation> {
+    merge_observations(observations, &[], &mut ParsedTexts::default())
+}
+
+fn changes(merged: &[MergedObservation]) -> StatementChanges {
+    statement_changes(merged, &mut ParsedTexts::default())
+}
+
 fn reason(earlier: &str, later: &str) -> Option<SupersessionReason> {
     let all = [
         observed(Kind::Decision, earlier, 1),
         observed(Kind::Preference, later, 9),
     ];
-    let merged = merge_observations(&all, &[]);
-    let found = statement_changes(&merged).changes;
+    let merged = merged(&all);
+    let found = changes(&merged).changes;
     assert!(
         found.iter().all(|c| merged[c.earlier].text == earlier),
         "{earlier} / {later}"
@@ -124,8 +132,8 @@ fn what_is_stated_again_holds_again() {
         observed(Kind::Decision, "use spaces for indentation", 5),
         observed(Kind::Decision, "use tabs for indentation", 9),
     ];
-    let merged = merge_observations(&all, &[]);
-    let found = statement_changes(&merged).changes;
+    let merged = merged(&all);
+    let found = changes(&merged).changes;
     assert_eq!(found.len(), 1);
     assert_eq!(merged[found[0].later].text, "use tabs for indentation");
 }
@@ -138,10 +146,7 @@ fn what_came_from_outside_ends_no_statement_of_a_person() {
         observed(Kind::Fact, "our default branch is main", 1),
         planted,
     ];
-    assert_eq!(
-        statement_changes(&merge_observations(&all, &[])).changes,
-        []
-    );
+    assert_eq!(changes(&merged(&all)).changes, []);
 }
 
 #[test]
@@ -151,7 +156,7 @@ fn what_rests_on_a_replaced_statement_is_to_be_reviewed() {
         observed(Kind::Decision, "keep the Postgres schema in migrations", 2),
         observed(Kind::Decision, "let's use SQLite for the ledger", 5),
     ];
-    let found = statement_changes(&merge_observations(&all, &[]));
+    let found = changes(&merged(&all));
     let reviewed: Vec<usize> = found.reviews.iter().map(|(at, _)| *at).collect();
     assert_eq!(reviewed, [1]);
 }
@@ -162,7 +167,7 @@ fn what_was_stated_at_one_time_stays_open() {
         observed(Kind::Decision, "let's use Postgres for the ledger", 3),
         observed(Kind::Decision, "let's use SQLite for the ledger", 3),
     ];
-    let found = statement_changes(&merge_observations(&all, &[]));
+    let found = changes(&merged(&all));
     assert_eq!(
         (found.changes, found.contradictions),
         (vec![], vec![(0, 1)])

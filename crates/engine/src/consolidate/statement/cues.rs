@@ -1,12 +1,13 @@
 //! The phrases by which statements replace each other, as data.
 //!
-//! Not here: what follows from them (`statement`, `compare`).
+//! Not here: what follows from them (`statement`, `supersede`).
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-static SOURCE: &str = include_str!("cues.txt");
+/// All patterns.
+pub(in crate::consolidate) const SOURCE: &str = include_str!("cues.txt");
 
 /// Negations.
 pub(super) static NEGATION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("negation"));

@@ -1,12 +1,15 @@
 //! A statement, taken apart: what it is about, what it says of that, and what it takes back.
 //!
-//! Not here: which of two statements holds (`compare`).
+//! Not here: which of two statements holds (`supersede`).
+
+mod cues;
 
 use regex::Regex;
 
-use crate::consolidate::content::{ContentWords, content_words, lowered};
+use super::content::{ContentWords, content_words, lowered};
 
-use super::cues::{CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, WITHDRAWN, has};
+pub(super) use cues::SOURCE as PATTERNS;
+use cues::{CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, WITHDRAWN, has};
 
 /// Most words of what a statement takes back: longer phrases are not names of things.
 const OLD_WORDS: usize = 6;
@@ -161,7 +164,7 @@ fn settings(patterns: &[Regex], clause: &str) -> Vec<Setting> {
     let setting = found.map(|captures| {
         let words = |name| {
             let group = captures.name(name);
-            group.map_or_else(ContentWords::new, |group| content_words(group.as_str()))
+            group.map_or_else(ContentWords::default, |group| content_words(group.as_str()))
         };
         Setting {
             key: words("key"),

@@ -1,0 +1,211 @@
+//! The encoding of parsed texts: numbers in a list of bytes, with a checksum.
+//!
+//! Not here: which texts are kept.
+
+use std::sync::LazyLock;
+
+use daybook_domain::EventId;
+
+use crate::consolidate::content::{Content, ContentWord, ContentWords, WORD_LISTS, WordMap};
+use crate::consolidate::statement::{Denial, PATTERNS, Setting, Statement};
+
+/// Raised when texts are parsed in another way by the same lists of words and patterns.
+const PARSER: u64 = 1;
+
+/// The rules by which texts are parsed, as a number: what other rules made is parsed again.
+static RULES: LazyLock<u128> = LazyLock::new(|| {
+    let parts = [
+        &PARSER.to_le_bytes(),
+        WORD_LISTS.as_bytes(),
+        PATTERNS.as_bytes(),
+    ];
+    EventId::of(&parts).0
+});
+
+/// Writes texts: a head of rules and checksum, the list of all words, then texts that name words by their place in it.
+#[derive(Default)]
+pub(super) struct TextsEncoder {
+    body: Vec<u8>,
+    words: Vec<ContentWord>,
+    places: WordMap<ContentWord, usize>,
+}
+
+impl TextsEncoder {
+    /// A number in groups of seven bits, the lowest first.
+    pub(super) fn number(&mut self, mut number: usize) {
+        while number >= 0x80 {
+            self.body.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.body.push(number as u8);
+    }
+
+    /// The number of a text.
+    pub(super) fn text(&mut self, text: u128) {
+        self.body.extend_from_slice(&text.to_le_bytes());
+    }
+
+    fn words(&mut self, words: impl ExactSizeIterator<Item = ContentWord>) {
+        self.number(words.len());
+        for word in words {
+            let next = self.words.len();
+            let place = *self.places.entry(word).or_insert(next);
+            if place == next {
+                self.words.push(word);
+            }
+            self.number(place);
+        }
+    }
+
+    fn set(&mut self, words: &ContentWords) {
+        self.words(words.as_slice().iter().copied());
+    }
+
+    fn sets(&mut self, sets: &[ContentWords]) {
+        self.number(sets.len());
+        for words in sets {
+            self.set(words);
+        }
+    }
+
+    fn settings(&mut self, settings: &[Setting]) {
+        self.number(settings.len());
+        for setting in settings {
+            self.set(&setting.key);
+            self.set(&setting.value);
+        }
+    }
+
+    pub(super) fn content(&mut self, content: &Content) {
+        self.set(&content.words);
+        self.words(content.order.iter().copied());
+        self.number(usize::from(content.denies));
+        self.set(&content.denied);
+    }
+
+    pub(super) fn statement(&mut self, statement: &Statement) {
+        self.set(&statement.words);
+        self.number(statement.denials.len());
+        for denial in &statement.denials {
+            self.set(&denial.head);
+            self.set(&denial.words);
+        }
+        self.sets(&statement.renamed);
+        self.sets(&statement.replaced);
+        self.sets(&statement.withdrawn);
+        self.settings(&statement.choices);
+        self.settings(&statement.states);
+        self.number(usize::from(statement.changes));
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        let mut rest = (self.words.len() as u64).to_le_bytes().to_vec();
+        for word in &self.words {
+            rest.extend_from_slice(&word.number().to_le_bytes());
+        }
+        rest.extend_from_slice(&self.body);
+        let checksum = EventId::of(&[&RULES.to_le_bytes(), &rest]).0;
+        [&RULES.to_le_bytes()[..], &checksum.to_le_bytes(), &rest].concat()
+    }
+}
+
+/// Reads what a [`TextsEncoder`] wrote. Each method returns `None` where the bytes end early.
+pub(super) struct TextsDecoder<'b> {
+    rest: &'b [u8],
+    words: Vec<ContentWord>,
+}
+
+impl<'b> TextsDecoder<'b> {
+    pub(super) fn open(bytes: &'b [u8]) -> Option<Self> {
+        let mut opened = Self {
+            rest: bytes,
+            words: Vec::new(),
+        };
+        let (rules, checksum) = (opened.long()?, opened.long()?);
+        let is_intact = EventId::of(&[&rules.to_le_bytes(), opened.rest]).0 == checksum;
+        if rules != *RULES || !is_intact {
+            return None;
+        }
+        let (count, rest) = opened.rest.split_first_chunk::<8>()?;
+        let length = usize::try_from(u64::from_le_bytes(*count)).ok()?;
+        let (words, rest) = rest.split_at_checked(length.checked_mul(8)?)?;
+        let (words, _) = words.as_chunks::<8>();
+        let words = words.iter().map(|word| u64::from_le_bytes(*word));
+        opened.words = words.map(ContentWord::from_number).collect();
+        opened.rest = rest;
+        Some(opened)
+    }
+
+    /// The number of a text.
+    pub(super) fn text(&mut self) -> Option<u128> {
+        self.long()
+    }
+
+    fn long(&mut self) -> Option<u128> {
+        let (long, rest) = self.rest.split_first_chunk::<16>()?;
+        self.rest = rest;
+        Some(u128::from_le_bytes(*long))
+    }
+
+    pub(super) fn number(&mut self) -> Option<usize> {
+        let mut number = 0;
+        for shift in (0..usize::BITS).step_by(7) {
+            let (byte, rest) = self.rest.split_first()?;
+            self.rest = rest;
+            number |= usize::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn word(&mut self) -> Option<ContentWord> {
+        let place = self.number()?;
+        self.words.get(place).copied()
+    }
+
+    fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        (0..self.number()?).map(|_| one(self)).collect()
+    }
+
+    fn set(&mut self) -> Option<ContentWords> {
+        // In their order: they were written from a set.
+        Some(ContentWords::from_sorted(self.list(Self::word)?))
+    }
+
+    fn setting(&mut self) -> Option<Setting> {
+        Some(Setting {
+            key: self.set()?,
+            value: self.set()?,
+        })
+    }
+
+    pub(super) fn content(&mut self) -> Option<Content> {
+        Some(Content {
+            words: self.set()?,
+            order: self.list(Self::word)?,
+            denies: self.number()? == 1,
+            denied: self.set()?,
+        })
+    }
+
+    pub(super) fn statement(&mut self) -> Option<Statement> {
+        let denial = |it: &mut Self| {
+            Some(Denial {
+                head: it.set()?,
+                words: it.set()?,
+            })
+        };
+        Some(Statement {
+            words: self.set()?,
+            denials: self.list(denial)?,
+            renamed: self.list(Self::set)?,
+            replaced: self.list(Self::set)?,
+            withdrawn: self.list(Self::set)?,
+            choices: self.list(Self::setting)?,
+            states: self.list(Self::setting)?,
+            changes: self.number()? == 1,
+        })
+    }
+}
