@@ -59,11 +59,11 @@ const REPEATED: usize = 2;
 pub(super) struct Content {
     pub(super) words: ContentWords,
     /// The words in their order, where it matters.
-    order: Vec<String>,
+    pub(crate) order: Vec<String>,
     /// It denies or forbids.
-    denies: bool,
+    pub(crate) denies: bool,
     /// The words right after its negations.
-    denied: ContentWords,
+    pub(crate) denied: ContentWords,
 }
 
 impl Content {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use daybook_domain::seams::IndexWriter;
+use daybook_domain::seams::{ConsolidationResults, IndexWriter};
 use daybook_domain::{
     ClaimedJob, Failure, FailureClass, FinishOutcome, JobKey, RetryWait, Scope, StoreError,
     Timestamp,
@@ -13,6 +13,7 @@ use tracing::{Span, info_span, warn};
 
 use super::curation::curate_memory;
 use super::entities::{staged_for, write_staged};
+use super::proposals::{ProposalPlan, ask_for_proposals, plan_proposals};
 use super::scope_memory::{load_memory, select_sessions, settle_memory};
 use super::selection::{SelectionPlan, cooldown_of};
 use super::settle::is_abandoned;
@@ -47,12 +48,13 @@ pub(super) enum ConsolidateOutcome {
     Resting(Timestamp),
 }
 
-/// The outcome of a consolidation, with its selection.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The outcome of a consolidation, with its selection and what a model is to be asked.
 pub(super) struct Consolidated {
     pub(super) outcome: ConsolidateOutcome,
     /// What it selected, where a selection is made.
     pub(super) plan: Option<SelectionPlan>,
+    /// What is new to the model, where there is one.
+    proposals: Option<ProposalPlan>,
 }
 
 impl From<ConsolidateOutcome> for Consolidated {
@@ -60,6 +62,7 @@ impl From<ConsolidateOutcome> for Consolidated {
         Self {
             outcome,
             plan: None,
+            proposals: None,
         }
     }
 }
@@ -113,7 +116,7 @@ async fn write_and_finish(
         Ok(consolidated) if consolidated.outcome == ConsolidateOutcome::LeaseLost => {
             Ok(consolidated)
         }
-        Ok(consolidated) => match finish(worker, claimed, &consolidated).await? {
+        Ok(mut consolidated) => match finish(worker, claimed, scope, &mut consolidated).await? {
             FinishOutcome::LeaseLost => Ok(ConsolidateOutcome::LeaseLost.into()),
             FinishOutcome::Complete | FinishOutcome::StillDue => Ok(consolidated),
         },
@@ -136,20 +139,25 @@ async fn write_and_finish(
     }
 }
 
-/// Ends the claim, and stores what was selected with it.
+/// Asks the model about what is new to it, now that the files are written; then ends the claim, and stores with it what
+/// was selected and proposed.
 async fn finish(
     worker: &WorkerContext,
     claimed: &ClaimedJob,
-    consolidated: &Consolidated,
+    scope: &Scope,
+    consolidated: &mut Consolidated,
 ) -> Result<FinishOutcome, StoreError> {
-    let (now, store) = (worker.clock.now(), &worker.store);
-    let (token, upto) = (&claimed.token, claimed.upto);
-    match &consolidated.plan {
-        Some(SelectionPlan { record, .. }) => {
-            store.finish_consolidation(token, upto, record, now).await
-        }
-        None => store.finish(token, upto, now).await,
-    }
+    let proposed = ask_for_proposals(worker, scope, consolidated.proposals.take()).await;
+    let results = ConsolidationResults {
+        selection: consolidated.plan.as_ref().map(|plan| &plan.record),
+        proposals: proposed.record.as_ref(),
+        again_at: proposed.again_at,
+    };
+    let (now, token) = (worker.clock.now(), &claimed.token);
+    let finished = worker
+        .store
+        .finish_consolidation(token, claimed.upto, results, now);
+    finished.await
 }
 
 async fn write_memory(
@@ -168,7 +176,10 @@ async fn write_memory(
     let is_empty = has_no_entries(&memory) && staged.is_empty();
     if is_empty && !has_files(worker, &path, scope).await? {
         let outcome = ConsolidateOutcome::UpToDate(Vec::new());
-        return Ok(Consolidated { outcome, plan });
+        return Ok(Consolidated {
+            plan,
+            ..outcome.into()
+        });
     }
     if is_empty && worker.folder_sync().is_none() && is_abandoned(worker, scope).await? {
         // Written by a process that had not yet seen that its folders moved to another project.
@@ -204,6 +215,7 @@ async fn write_memory(
     if !keep_forgotten(plan.as_ref(), &lock, &stamp, &holds_lease)? {
         return Ok(ConsolidateOutcome::LeaseLost.into());
     }
+    let proposals = plan_proposals(worker, scope, &lock, plan.as_ref()).await?;
     let orphans = orphans(worker, scope).await?;
     let message = commit_message(&memory);
     let orphans = curated_orphans(worker, &lock, &mut memory, orphans)?;
@@ -221,7 +233,11 @@ async fn write_memory(
         WriteOutcome::Unchanged(_) => ConsolidateOutcome::UpToDate(posted.unwritten),
         WriteOutcome::LeaseLost => ConsolidateOutcome::LeaseLost,
     };
-    Ok(Consolidated { outcome, plan })
+    Ok(Consolidated {
+        outcome,
+        plan,
+        proposals,
+    })
 }
 
 /// Writes what is to be forgotten beside what is new: it stays until the pages without it are written. False when the

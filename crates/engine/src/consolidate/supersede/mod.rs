@@ -13,7 +13,8 @@ use daybook_domain::{Evidence, ObservationKind, SessionId, SupersessionReason, T
 
 use super::content::{ContentWords, subject_words};
 use super::merge::MergedObservation;
-use compare::{Stated, may_end, supersedes};
+pub(super) use compare::may_end;
+use compare::{Stated, supersedes};
 use statement::Statement;
 
 /// Words by which an observation finds earlier ones: its rarest.
@@ -212,7 +213,7 @@ fn reviews(
     reviews.into_iter().collect()
 }
 
-fn stated(merged: &MergedObservation) -> Stated<'_> {
+pub(super) fn stated(merged: &MergedObservation) -> Stated<'_> {
     let mut statement = Statement::parse(&merged.text);
     if merged.kind == ObservationKind::Value {
         // The text is a number; what it is about stands in its context.
@@ -232,7 +233,7 @@ fn search_words<'a>(stated: &'a Stated<'_>) -> impl Iterator<Item = &'a str> {
 }
 
 /// Whether it was last stated before the other. What was stated at one time can be put in order within one session only.
-fn is_before(one: &Stated<'_>, other: &Stated<'_>) -> bool {
+pub(super) fn is_before(one: &Stated<'_>, other: &Stated<'_>) -> bool {
     let (last, of_other) = (last_evidence(one), last_evidence(other));
     match (last, of_other) {
         (Some(last), Some(of_other)) if last.at == of_other.at => {

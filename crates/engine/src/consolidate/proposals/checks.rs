@@ -1,0 +1,123 @@
+//! Which proposals may change a memory: the rules that statements of people are compared by, for a model's proposals.
+//!
+//! A model may find what the rules cannot see, as two sentences without a common word that say the same. It may not do
+//! what the rules forbid: join what differs in a number, name or negation, or let a less trusted statement end a
+//! person's.
+//!
+//! Not here: words that a statement is given (`rewording`).
+
+use std::collections::BTreeSet;
+
+use daybook_domain::{ObservationKind as Kind, SupersessionReason};
+use strum::IntoStaticStr;
+
+use super::rewording::markers;
+use crate::consolidate::content::{Content, ContentWords};
+use crate::consolidate::merge::MergedObservation;
+use crate::consolidate::supersede::{ends, is_before, may_end, stated};
+use crate::extract::model::names_all;
+
+/// Fewest words with content of a statement that can be merged: of one word it is not known what it is about.
+const LEAST_WORDS: usize = 2;
+
+/// Why a proposal was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum ProposalDropReason {
+    /// It cannot be understood, or its words are none for a line of memory.
+    Unreadable,
+    /// It names a statement that was not shown, or none that is new.
+    NotInWindow,
+    /// The statements are of kinds that do not go together.
+    OtherKind,
+    /// The statements differ in a number, a name, a condition or a negation, or exclude each other.
+    Different,
+    /// A statement would gain or end what its origin is not trusted for.
+    Untrusted,
+    /// What would end the other is not the later one.
+    OutOfOrder,
+    /// The statements have no word in common, so that one cannot end the other.
+    Unrelated,
+    /// The words add something, or leave something out.
+    NotGrounded,
+    /// Another proposal about the statement was accepted.
+    Conflicting,
+}
+
+impl ProposalDropReason {
+    /// The variant's name in logs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Whether two statements may be shown as one.
+pub(super) fn may_merge(
+    one: &MergedObservation,
+    other: &MergedObservation,
+) -> Result<(), ProposalDropReason> {
+    let is_wish = |kind: Kind| matches!(kind, Kind::Preference | Kind::Correction);
+    let is_same_kind = one.kind == other.kind || (is_wish(one.kind) && is_wish(other.kind));
+    if !is_same_kind || one.subject != other.subject {
+        return Err(ProposalDropReason::OtherKind);
+    }
+    // The line would be trusted as the more trusted of them.
+    if one.origin.trust() != other.origin.trust() {
+        return Err(ProposalDropReason::Untrusted);
+    }
+    match say_different_things(&one.text, &other.text) {
+        true => Err(ProposalDropReason::Different),
+        false => Ok(()),
+    }
+}
+
+fn say_different_things(one: &str, other: &str) -> bool {
+    let (ours, theirs) = (Content::of(one), Content::of(other));
+    if ours.words.len().min(theirs.words.len()) < LEAST_WORDS || ours.denies != theirs.denies {
+        return true;
+    }
+    let is_one_name_in_place_of_another = has_one_frame(&ours.words, &theirs.words);
+    is_one_name_in_place_of_another
+        || markers(one) != markers(other)
+        || !names_all(one, other)
+        || !names_all(other, one)
+        || ends(one, other).is_some()
+        || ends(other, one).is_some()
+}
+
+/// Whether two statements are one sentence with a word in place of another: most words are the same, and each has one of
+/// its own.
+fn has_one_frame(ours: &ContentWords, theirs: &ContentWords) -> bool {
+    let shared = ours.intersection(theirs).count();
+    let (our_own, their_own) = (ours.len() - shared, theirs.len() - shared);
+    our_own > 0 && their_own > 0 && shared >= 2 * our_own.max(their_own)
+}
+
+/// Whether `later` may end the validity of `earlier` for this reason.
+pub(super) fn may_supersede(
+    earlier: &MergedObservation,
+    later: &MergedObservation,
+    reason: SupersessionReason,
+) -> Result<(), ProposalDropReason> {
+    let is_closed = reason == SupersessionReason::Closed;
+    if later.kind == Kind::OpenEnd || (earlier.kind == Kind::OpenEnd) != is_closed {
+        return Err(ProposalDropReason::OtherKind);
+    }
+    if !may_end(later, earlier) {
+        return Err(ProposalDropReason::Untrusted);
+    }
+    if !is_before(&stated(earlier), &stated(later)) {
+        return Err(ProposalDropReason::OutOfOrder);
+    }
+    let common = |words: &ContentWords| -> BTreeSet<String> {
+        words
+            .intersection(&Content::of(&later.text).words)
+            .cloned()
+            .collect()
+    };
+    match common(&Content::of(&earlier.text).words).is_empty() {
+        true => Err(ProposalDropReason::Unrelated),
+        false => Ok(()),
+    }
+}
