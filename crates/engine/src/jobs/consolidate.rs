@@ -13,7 +13,7 @@ use tracing::{Span, info_span, warn};
 
 use super::curation::curate_memory;
 use super::entities::{staged_for, write_staged};
-use super::proposals::{ProposalPlan, ask_for_proposals, plan_proposals};
+use super::proposals::{ProposalPlan, ProposalReport, ask_for_proposals, plan_proposals};
 use super::scope_memory::{load_memory, select_sessions, settle_memory};
 use super::selection::{SelectionPlan, cooldown_of};
 use super::settle::is_abandoned;
@@ -55,6 +55,8 @@ pub(super) struct Consolidated {
     pub(super) plan: Option<SelectionPlan>,
     /// What is new to the model, where there is one.
     proposals: Option<ProposalPlan>,
+    /// What became of the model's answer.
+    pub(super) proposed: ProposalReport,
 }
 
 impl From<ConsolidateOutcome> for Consolidated {
@@ -63,6 +65,7 @@ impl From<ConsolidateOutcome> for Consolidated {
             outcome,
             plan: None,
             proposals: None,
+            proposed: ProposalReport::default(),
         }
     }
 }
@@ -157,7 +160,9 @@ async fn finish(
     let finished = worker
         .store
         .finish_consolidation(token, claimed.upto, results, now);
-    finished.await
+    let finished = finished.await?;
+    consolidated.proposed = proposed.report;
+    Ok(finished)
 }
 
 async fn write_memory(
@@ -237,6 +242,7 @@ async fn write_memory(
         outcome,
         plan,
         proposals,
+        proposed: ProposalReport::default(),
     })
 }
 

@@ -44,7 +44,7 @@ pub use folder_sync::FolderSync;
 pub use forecast::{
     ASSUMED_ANSWER_PERCENT, Forecast, ForecastSelection, ModelForecast, ReachedCap, forecast,
 };
-pub use proposals::ModelForScope;
+pub use proposals::{ModelForScope, ProposalReport};
 pub use rebuild::{RebuildReport, rebuild_index};
 pub use redo::redo_older;
 pub use remember::{NoteTarget, notes_session, remember};

@@ -15,7 +15,7 @@ use daybook_domain::limits::{ACCEPTED_PROPOSALS, BACKOFF_MOST};
 use daybook_domain::model::{Model, ModelFailure};
 use daybook_domain::seams::{ObservationStore, Store};
 use daybook_domain::{
-    FailureClass, ObservationId, ProposalRecord, RetryWait, Scope, SessionId, StatementDigest,
+    Failure, FailureClass, ObservationId, ProposalRecord, Scope, SessionId, StatementDigest,
     StoreError, Timestamp,
 };
 use tracing::field::Empty;
@@ -25,8 +25,9 @@ use super::scope_memory::memory_input;
 use super::selection::SelectionPlan;
 use super::{WorkError, WorkerContext};
 use crate::consolidate::{
-    AnswerBounds, MemoryInput, ProposalWindow, ValidatedProposals, WindowLimits,
+    AnswerBounds, MemoryInput, ProposalDropReason, ProposalWindow, ValidatedProposals, WindowLimits,
 };
+use crate::extract::ExtractError;
 use crate::extract::model::model_failure_error;
 use crate::files::WriterLock;
 use crate::files::persons_lines::PersonsLines;
@@ -52,6 +53,33 @@ pub(super) struct ProposalPlan {
     question: Option<(Arc<dyn Model>, ProposalWindow)>,
 }
 
+/// What became of a model's proposals.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProposalReport {
+    /// Number of those that were accepted.
+    pub accepted: usize,
+    /// Numbers of those that were dropped, by reason.
+    pub dropped: BTreeMap<ProposalDropReason, usize>,
+    /// Scopes about which the model gave no answer, and why. Their files are written without it, and it is asked again.
+    pub unanswered: BTreeMap<Scope, Failure>,
+}
+
+impl ProposalReport {
+    /// Forgets that the model gave no answer about a scope: it was asked again.
+    pub(super) fn clear(&mut self, scope: &Scope) {
+        self.unanswered.remove(scope);
+    }
+
+    /// Adds a later report.
+    pub(super) fn add(&mut self, later: Self) {
+        self.accepted += later.accepted;
+        for (reason, count) in later.dropped {
+            *self.dropped.entry(reason).or_default() += count;
+        }
+        self.unanswered.extend(later.unanswered);
+    }
+}
+
 /// What a consolidation stores of its proposals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ProposalResults {
@@ -59,6 +87,8 @@ pub(super) struct ProposalResults {
     pub(super) record: Option<ProposalRecord>,
     /// When the scope is due again.
     pub(super) again_at: Option<Timestamp>,
+    /// What became of the answer.
+    pub(super) report: ProposalReport,
 }
 
 /// The record of a scope. One that cannot be read counts as none: the memory is built without it.
@@ -150,7 +180,7 @@ pub(super) async fn ask_for_proposals(
     let Some((model, window)) = question else {
         return ProposalResults {
             record: is_changed.then_some(record),
-            again_at: None,
+            ..ProposalResults::default()
         };
     };
     let now = || worker.clock.now();
@@ -158,26 +188,37 @@ pub(super) async fn ask_for_proposals(
         return ProposalResults {
             record: is_changed.then_some(record),
             again_at: Some(now().plus(ASK_LATER)),
+            ..ProposalResults::default()
         };
     }
     match ask(&*model, scope, &window).await {
-        Ok(validated) => {
+        Ok(ValidatedProposals { accepted, dropped }) => {
             window.record(&mut record);
-            let has_more = record.unfinished || !validated.accepted.is_empty();
+            let has_more = record.unfinished || !accepted.is_empty();
+            let report = ProposalReport {
+                accepted: accepted.len(),
+                dropped,
+                ..ProposalReport::default()
+            };
             let room = ACCEPTED_PROPOSALS.saturating_sub(record.accepted.len());
-            record
-                .accepted
-                .extend(validated.accepted.into_iter().take(room));
+            record.accepted.extend(accepted.into_iter().take(room));
             ProposalResults {
                 record: Some(record),
                 again_at: has_more.then(now),
+                report,
             }
         }
-        Err(wait) => {
+        Err(error) => {
             let earliest = now().plus(ASK_AGAIN);
+            let (class, message) = (error.class, error.message);
+            let report = ProposalReport {
+                unanswered: [(scope.clone(), Failure { class, message })].into(),
+                ..ProposalReport::default()
+            };
             ProposalResults {
                 record: is_changed.then_some(record),
-                again_at: Some(wait.over(now(), BACKOFF_MOST).max(earliest)),
+                again_at: Some(error.wait.over(now(), BACKOFF_MOST).max(earliest)),
+                report,
             }
         }
     }
@@ -187,12 +228,12 @@ pub(super) async fn ask_for_proposals(
 /// not help.
 ///
 /// # Errors
-/// The wait, while the model is unavailable or a cap has no room.
+/// While the model is unavailable or a cap has no room.
 async fn ask(
     model: &dyn Model,
     scope: &Scope,
     window: &ProposalWindow,
-) -> Result<ValidatedProposals, RetryWait> {
+) -> Result<ValidatedProposals, ExtractError> {
     let span = info_span!(
         "propose",
         %scope,
@@ -221,12 +262,15 @@ async fn ask(
     .await
 }
 
-fn without_answer(scope: &Scope, failure: &ModelFailure) -> Result<ValidatedProposals, RetryWait> {
+fn without_answer(
+    scope: &Scope,
+    failure: &ModelFailure,
+) -> Result<ValidatedProposals, ExtractError> {
     let error = model_failure_error(failure);
     let class = error.class.as_str();
-    warn!(%scope, class, why = error.message, "a model proposed nothing");
+    warn!(%scope, class, "a model proposed nothing");
     match error.class {
-        FailureClass::Outage | FailureClass::AtCap => Err(error.wait),
+        FailureClass::Outage | FailureClass::AtCap => Err(error),
         FailureClass::Content | FailureClass::Vanished | FailureClass::Cancelled => {
             Ok(ValidatedProposals::default())
         }
