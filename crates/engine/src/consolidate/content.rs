@@ -59,7 +59,7 @@ const REPEATED: usize = 2;
 pub(super) struct Content {
     pub(super) words: ContentWords,
     /// The words in their order, where it matters.
-    pub(crate) order: Vec<String>,
+    order: Vec<String>,
     /// It denies or forbids.
     pub(crate) denies: bool,
     /// The words right after its negations.
@@ -132,7 +132,7 @@ pub(super) fn subject_words(subject: &str) -> ContentWords {
     if others.is_empty() { words } else { others }
 }
 
-fn words_in_order(low: &str) -> Vec<String> {
+pub(super) fn words_in_order(low: &str) -> Vec<String> {
     let mut words = Vec::new();
     // Names that differ in their signs alone: `test_*.py` and `*_test.py`.
     let signed = low.split_whitespace().filter(|word| word.contains(SIGNS));

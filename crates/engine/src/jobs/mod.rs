@@ -20,6 +20,7 @@ mod person_sessions;
 pub mod persons_word;
 pub mod project_repairs;
 pub mod projects;
+mod proposal_record;
 mod proposals;
 pub mod quarantine;
 mod rebuild;

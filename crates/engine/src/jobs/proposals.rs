@@ -13,14 +13,15 @@ use std::time::Duration;
 
 use daybook_domain::limits::{ACCEPTED_PROPOSALS, BACKOFF_MOST};
 use daybook_domain::model::{Model, ModelFailure};
-use daybook_domain::seams::{ObservationStore, Store};
+use daybook_domain::seams::ObservationStore;
 use daybook_domain::{
     Failure, FailureClass, ObservationId, ProposalRecord, Scope, SessionId, StatementDigest,
-    StoreError, Timestamp,
+    Timestamp,
 };
 use tracing::field::Empty;
 use tracing::{info, info_span, warn};
 
+use super::proposal_record::proposal_record;
 use super::scope_memory::memory_input;
 use super::selection::SelectionPlan;
 use super::{WorkError, WorkerContext};
@@ -89,20 +90,6 @@ pub(super) struct ProposalResults {
     pub(super) again_at: Option<Timestamp>,
     /// What became of the answer.
     pub(super) report: ProposalReport,
-}
-
-/// The record of a scope. One that cannot be read counts as none: the memory is built without it.
-pub(super) async fn proposal_record(
-    store: &dyn Store,
-    scope: &Scope,
-) -> Result<ProposalRecord, StoreError> {
-    match store.proposals(scope).await {
-        Err(StoreError::Corrupt(what)) => {
-            warn!(%scope, what, "the proposals of a model cannot be read");
-            Ok(ProposalRecord::default())
-        }
-        read => Ok(read?.unwrap_or_default()),
-    }
 }
 
 /// Plans the next window of a locked folder's scope, of the sessions that `selection` selects. `None` where there is no

@@ -12,7 +12,7 @@ use daybook_domain::{
 use daybook_text::fence::without_citations;
 use jiff::tz::TimeZone;
 
-use super::proposals::proposal_record;
+use super::proposal_record::proposal_record;
 use super::selection::{SelectionPlan, select};
 use super::withdrawals::{reinstate_returned, retract_deleted};
 use super::{PersonSessions, WorkError, WorkerContext};

@@ -14,7 +14,7 @@ use daybook_domain::{
 use tracing::warn;
 
 use super::WorkerContext;
-use super::proposals::proposal_record;
+use super::proposal_record::proposal_record;
 use crate::consolidate::{FileLayout, MemoryInput, Rollout, rollouts, selection_candidates};
 
 /// What one consolidation selected.

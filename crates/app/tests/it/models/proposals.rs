@@ -29,7 +29,7 @@ fn number_of(question: &str, words: &str) -> Option<u64> {
     number.split(' ').next()?.parse().ok()
 }
 
-/// Merges the two rules, rewords one, and proposes what nobody said.
+/// Merges the two rules, rewords one, and proposes what no transcript holds.
 fn propose(asked: &RecordedRequest) -> Behaviour {
     let question = asked.text();
     let (Some(brief), Some(short)) = (

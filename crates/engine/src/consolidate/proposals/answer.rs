@@ -12,7 +12,8 @@ use daybook_domain::{Proposal, SupersessionReason};
 use serde::Deserialize;
 
 use super::ProposalWindow;
-use super::checks::{ProposalDropReason as Reason, may_merge, may_supersede};
+use super::checks::{may_merge, may_supersede};
+use super::drop_reason::ProposalDropReason as Reason;
 use super::rewording::may_reword;
 use super::window::WindowStatement;
 

@@ -9,9 +9,9 @@
 use std::collections::BTreeSet;
 
 use daybook_domain::{ObservationKind as Kind, SupersessionReason};
-use strum::IntoStaticStr;
 
-use super::rewording::markers;
+use super::drop_reason::ProposalDropReason;
+use super::rewording::conditions;
 use crate::consolidate::content::{Content, ContentWords};
 use crate::consolidate::merge::MergedObservation;
 use crate::consolidate::supersede::{ends, is_before, may_end, stated};
@@ -19,38 +19,6 @@ use crate::extract::model::names_all;
 
 /// Fewest words with content of a statement that can be merged: of one word it is not known what it is about.
 const LEAST_WORDS: usize = 2;
-
-/// Why a proposal was dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum ProposalDropReason {
-    /// It cannot be understood, or its words are none for a line of memory.
-    Unreadable,
-    /// It names a statement that was not shown, or none that is new.
-    NotInWindow,
-    /// The statements are of kinds that do not go together.
-    OtherKind,
-    /// The statements differ in a number, a name, a condition or a negation, or exclude each other.
-    Different,
-    /// A statement would gain or end what its origin is not trusted for.
-    Untrusted,
-    /// What would end the other is not the later one.
-    OutOfOrder,
-    /// The statements have no word in common, so that one cannot end the other.
-    Unrelated,
-    /// The words add something, or leave something out.
-    NotGrounded,
-    /// Another proposal about the statement was accepted.
-    Conflicting,
-}
-
-impl ProposalDropReason {
-    /// The variant's name in logs.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-}
 
 /// Whether two statements may be shown as one.
 pub(super) fn may_merge(
@@ -79,7 +47,7 @@ fn say_different_things(one: &str, other: &str) -> bool {
     }
     let is_one_name_in_place_of_another = has_one_frame(&ours.words, &theirs.words);
     is_one_name_in_place_of_another
-        || markers(one) != markers(other)
+        || conditions(one) != conditions(other)
         || !names_all(one, other)
         || !names_all(other, one)
         || ends(one, other).is_some()

@@ -8,6 +8,7 @@
 
 mod answer;
 mod checks;
+mod drop_reason;
 mod question;
 mod rewording;
 mod window;
@@ -26,7 +27,7 @@ use checks::{may_merge, may_supersede};
 use rewording::may_reword;
 
 pub use answer::ValidatedProposals;
-pub use checks::ProposalDropReason;
+pub use drop_reason::ProposalDropReason;
 pub use question::AnswerBounds;
 pub use window::{ProposalWindow, WindowLimits};
 
@@ -60,6 +61,9 @@ impl<'a> CurrentProposals<'a> {
 
     /// Unites observations that say the same.
     pub(super) fn merge(&self, merged: &mut Vec<MergedObservation>) {
+        if self.proposals.is_empty() {
+            return;
+        }
         let merges = self.proposals.iter().filter_map(|proposal| match proposal {
             Proposal::Merge(statements) => Some(statements),
             Proposal::Reword { .. } | Proposal::Supersede { .. } => None,
@@ -114,6 +118,9 @@ impl<'a> CurrentProposals<'a> {
 
     /// Adds what a later statement ended to what the rules found.
     pub(super) fn supersede(&self, merged: &[MergedObservation], found: &mut StatementChanges) {
+        if self.proposals.is_empty() {
+            return;
+        }
         let places = places(merged);
         let mut ended: BTreeSet<usize> = found.changes.iter().map(|it| it.earlier).collect();
         for (earlier, later, reason) in self.supersessions() {
@@ -152,6 +159,9 @@ impl<'a> CurrentProposals<'a> {
 
     /// Gives observations clearer words, where theirs are still those that were replaced.
     pub(super) fn reword(&self, merged: &mut [MergedObservation]) {
+        if self.proposals.is_empty() {
+            return;
+        }
         let places = places(merged);
         for proposal in &self.proposals {
             let Proposal::Reword { statement, text } = proposal else {

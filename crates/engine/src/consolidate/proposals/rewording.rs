@@ -1,7 +1,8 @@
 //! Whether words say what a statement says: nothing enters, and nothing that matters is left out.
 //!
 //! Numbers, names, paths and quotes are compared both ways, as those of an extraction are with its evidence. No word with
-//! content enters, but in another form. Negations, conditions and the order around `before` or `instead of` stay.
+//! content enters, but in another form, and those that stay keep their order: `prefer tabs to spaces` has the words of its
+//! opposite. Negations, conditions, quantities and tenses stay with the words that they belong to.
 //!
 //! Not here: which statement may be reworded (`answer`), and whether a person did (`mod`).
 
@@ -11,8 +12,8 @@ use daybook_text::fence::{one_line, without_citations};
 use daybook_text::instruction::is_instruction;
 use daybook_text::redact::Redactor;
 
-use super::checks::ProposalDropReason;
-use crate::consolidate::content::{Content, ContentWords, content_words, lowered};
+use super::drop_reason::ProposalDropReason;
+use crate::consolidate::content::{Content, ContentWords, content_words, lowered, words_in_order};
 use crate::extract::model::{MAX_TEXT, names_all};
 
 /// Characters that a rewording may have beyond twice those of the statement.
@@ -21,12 +22,17 @@ const FURTHER_CHARS: usize = 40;
 const LEAST_KEPT: f64 = 0.6;
 /// Fewest characters of a word of which another may be a longer form, and most that the form adds.
 const INFLECTED: (usize, usize) = (4, 3);
-/// Characters that mark up text, address somebody or end our lines: only a statement's own may stay.
+/// Characters that mark up text, address a person or end our lines: only a statement's own may stay.
 const SIGNS: &str = "<>[]{}()#^|*`~\\$@=_/";
 /// Words that limit or order what a statement says.
-const MARKERS: [&str; 14] = [
+const CONDITIONS: [&str; 14] = [
     "only", "unless", "except", "until", "before", "after", "instead", "rather", "than", "without",
     "if", "when", "while", "during",
+];
+/// Further words without content of their own that change what the words behind them say.
+const MODIFIERS: [&str; 24] = [
+    "from", "into", "over", "by", "all", "any", "some", "most", "every", "both", "no", "not",
+    "can", "could", "may", "might", "was", "were", "did", "had", "used", "will", "would", "longer",
 ];
 /// Words behind which stands where or when a statement holds.
 const QUALIFIERS: [&str; 16] = [
@@ -46,8 +52,8 @@ pub(super) fn may_reword(source: &str, text: &str) -> Result<(), ProposalDropRea
         && leaves_enough(source, (&before.words, &after.words))
         && before.denies == after.denies
         && are_alike(&before.denied, &after.denied)
-        && markers(source) == markers(text)
-        && keeps_order(&before, &after);
+        && keeps_modifiers(source, text)
+        && keeps_order(source, text);
     match is_grounded {
         true => Ok(()),
         false => Err(ProposalDropReason::NotGrounded),
@@ -82,17 +88,45 @@ fn leaves_enough(source: &str, (before, after): (&ContentWords, &ContentWords)) 
 
 /// The first word with content behind each qualifier.
 fn qualified_words(text: &str) -> ContentWords {
-    let (mut qualified, mut is_qualified) = (ContentWords::new(), false);
+    let qualified = with_next_word(text, |word| QUALIFIERS.contains(&word).then_some(""));
+    let words = qualified.into_iter().map(|(_, word)| word);
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// Whether each condition and each modifier stands before the word that it stood before.
+fn keeps_modifiers(source: &str, text: &str) -> bool {
+    let known = |word: &str| {
+        let mut all = CONDITIONS.iter().chain(&MODIFIERS);
+        all.find(|known| **known == unified(word)).copied()
+    };
+    let (before, after) = (with_next_word(source, known), with_next_word(text, known));
+    let is_same = |one: &(&str, String), other: &(&str, String)| {
+        one.0 == other.0 && (one.1 == other.1 || is_form_of(&one.1, &other.1))
+    };
+    before.len() == after.len() && before.iter().zip(&after).all(|(a, b)| is_same(a, b))
+}
+
+/// The words that `known` recognises, each with the next word with content.
+fn with_next_word(
+    text: &str,
+    known: impl Fn(&str) -> Option<&'static str>,
+) -> Vec<(&'static str, String)> {
+    let (mut pairs, mut open) = (Vec::new(), Vec::new());
     for word in plain_words(&lowered(text)) {
-        let content = content_words(word);
-        if QUALIFIERS.contains(&word) {
-            is_qualified = true;
-        } else if is_qualified && !content.is_empty() {
-            qualified.extend(content);
-            is_qualified = false;
+        match known(word) {
+            Some(word) => open.push(word),
+            None => {
+                let content = content_words(word).into_iter().next();
+                let content = content.into_iter();
+                pairs.extend(content.flat_map(|next| {
+                    let marked = open.drain(..).map(move |word| (word, next.clone()));
+                    marked.collect::<Vec<_>>()
+                }));
+            }
         }
     }
-    qualified
+    pairs.extend(open.into_iter().map(|word| (word, String::new())));
+    pairs
 }
 
 /// Whether a word, or another form of it, is among these.
@@ -121,24 +155,32 @@ fn are_alike(one: &ContentWords, other: &ContentWords) -> bool {
     covers(one, other) && covers(other, one)
 }
 
-/// Whether the words that stay are in the order of the statement, where that matters.
-fn keeps_order(before: &Content, after: &Content) -> bool {
-    if before.order.is_empty() && after.order.is_empty() {
-        return true;
-    }
-    let mut rest = before.order.iter();
-    let mut after = after.order.iter();
-    after.all(|word| rest.any(|known| known == word || is_form_of(known, word)))
+/// Whether the words that stay are in the order of the statement.
+fn keeps_order(source: &str, text: &str) -> bool {
+    let before = words_in_order(&lowered(source));
+    let mut before = before.iter();
+    let after = words_in_order(&lowered(text));
+    let mut after = after.iter();
+    after.all(|word| before.any(|known| known == word || is_form_of(known, word)))
 }
 
-/// The words of a text that limit or order it. `if` and `when` are one.
-pub(super) fn markers(text: &str) -> BTreeSet<&'static str> {
+/// The conditions of a text.
+pub(super) fn conditions(text: &str) -> BTreeSet<&'static str> {
     let low = lowered(text);
     let found = plain_words(&low).filter_map(|word| {
-        let known = MARKERS.iter().find(|known| **known == word)?;
-        Some(if *known == "if" { "when" } else { *known })
+        let mut known = CONDITIONS.iter();
+        known.find(|known| **known == unified(word)).copied()
     });
     found.collect()
+}
+
+/// The first of words that are one where they stand before others.
+fn unified(word: &str) -> &str {
+    match word {
+        "if" => "when",
+        "each" => "every",
+        word => word,
+    }
 }
 
 fn plain_words(low: &str) -> impl Iterator<Item = &str> {
