@@ -229,6 +229,15 @@ mod tests {
             true,
             &[nothing],
         );
+        let tidied = MODEL.replace("extract_model", "consolidation_model");
+        let tidying = "What is new in memory, with statements like it, is sent to home/small-1 at \
+                       http://127.0.0.1:9/v1 once, to be worded and merged.";
+        check(&tidied, true, &[tidying]);
+        check(
+            &format!("forbid_providers = [\"local/home\"]\n{tidied}"),
+            true,
+            &[nothing],
+        );
         check(
             "store = \"postgres://ada:secret@db.example/daybook\"",
             true,

@@ -111,13 +111,12 @@ pub(super) async fn plan_proposals(
     let input = memory_input(&worker.into(), scope, observations, &persons).await?;
     let stored = record.clone();
     record.retain_current(&current_statements(&input));
-    let model = model.filter(|_| record.accepted.len() < ACCEPTED_PROPOSALS);
     let question = model.and_then(|model| {
-        let window = next_window(&input, &record, &*model, selection)?;
-        Some((model, window))
+        let window = next_window(&input, &record, &*model, selection);
+        // A machine without a model leaves that to others that share the memory.
+        record.unfinished &= window.is_some();
+        Some((model, window?))
     });
-    // Without a model nothing is left to ask about, so a rest between consolidations applies again.
-    record.unfinished &= question.is_some();
     Ok(Some(ProposalPlan {
         is_changed: record != stored,
         record,
@@ -142,6 +141,9 @@ fn next_window(
         let selected = plan.record.sessions.iter();
         selected.map(|one| one.session.clone()).collect()
     });
+    if record.accepted.len() >= ACCEPTED_PROPOSALS {
+        return None;
+    }
     let limits = WindowLimits {
         tokens: WINDOW_TOKENS.min(model.context_tokens() / 4),
         count: &|text| model.count_tokens(text),

@@ -19,6 +19,8 @@ use crate::extract::model::names_all;
 
 /// Fewest words with content of a statement that can be merged: of one word it is not known what it is about.
 const LEAST_WORDS: usize = 2;
+/// Words with content that one of two merged statements may have more than the other; of long ones a third.
+const FURTHER_WORDS: usize = 2;
 
 /// Whether two statements may be shown as one.
 pub(super) fn may_merge(
@@ -45,8 +47,8 @@ fn say_different_things(one: &str, other: &str) -> bool {
     if ours.words.len().min(theirs.words.len()) < LEAST_WORDS || ours.denies != theirs.denies {
         return true;
     }
-    let is_one_name_in_place_of_another = has_one_frame(&ours.words, &theirs.words);
-    is_one_name_in_place_of_another
+    has_one_frame(&ours.words, &theirs.words)
+        || is_fuller(&ours.words, &theirs.words)
         || conditions(one) != conditions(other)
         || !names_all(one, other)
         || !names_all(other, one)
@@ -60,6 +62,12 @@ fn has_one_frame(ours: &ContentWords, theirs: &ContentWords) -> bool {
     let shared = ours.intersection(theirs).count();
     let (our_own, their_own) = (ours.len() - shared, theirs.len() - shared);
     our_own > 0 && their_own > 0 && shared >= 2 * our_own.max(their_own)
+}
+
+/// Whether one of two statements says so much more than the other that the other cannot stand for it.
+fn is_fuller(ours: &ContentWords, theirs: &ContentWords) -> bool {
+    let longer = ours.len().max(theirs.len());
+    ours.len().abs_diff(theirs.len()) > FURTHER_WORDS.max(longer / 3)
 }
 
 /// Whether `later` may end the validity of `earlier` for this reason.

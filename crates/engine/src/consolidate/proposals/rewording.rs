@@ -18,8 +18,6 @@ use crate::extract::model::{MAX_TEXT, names_all};
 
 /// Characters that a rewording may have beyond twice those of the statement.
 const FURTHER_CHARS: usize = 40;
-/// Least share of a statement's words with content that stay.
-const LEAST_KEPT: f64 = 0.6;
 /// Fewest characters of a word of which another may be a longer form, and most that the form adds.
 const INFLECTED: (usize, usize) = (4, 3);
 /// Characters that mark up text, address a person or end our lines: only a statement's own may stay.
@@ -34,10 +32,34 @@ const MODIFIERS: [&str; 24] = [
     "from", "into", "over", "by", "all", "any", "some", "most", "every", "both", "no", "not",
     "can", "could", "may", "might", "was", "were", "did", "had", "used", "will", "would", "longer",
 ];
-/// Words behind which stands where or when a statement holds.
-const QUALIFIERS: [&str; 16] = [
-    "in", "on", "for", "under", "within", "during", "when", "while", "if", "unless", "only",
-    "except", "until", "before", "after", "without",
+/// Words that may be left out, besides those without content.
+const FILLER: [&str; 26] = [
+    "yeah",
+    "yes",
+    "yep",
+    "hey",
+    "hi",
+    "hello",
+    "hm",
+    "hmm",
+    "um",
+    "uh",
+    "oh",
+    "ah",
+    "btw",
+    "anyway",
+    "guess",
+    "kinda",
+    "basically",
+    "obviously",
+    "honestly",
+    "literally",
+    "thanks",
+    "thank",
+    "sorry",
+    "pls",
+    "plz",
+    "alright",
 ];
 
 /// Whether `text` may be shown in place of the statement `source`.
@@ -49,7 +71,7 @@ pub(super) fn may_reword(source: &str, text: &str) -> Result<(), ProposalDropRea
     let is_grounded = names_all(source, text)
         && names_all(text, source)
         && adds_no_word(&before.words, &after.words)
-        && leaves_enough(source, (&before.words, &after.words))
+        && keeps_words(source, &after.words)
         && before.denies == after.denies
         && are_alike(&before.denied, &after.denied)
         && keeps_modifiers(source, text)
@@ -78,19 +100,16 @@ fn adds_no_word(before: &ContentWords, after: &ContentWords) -> bool {
     after.iter().all(|word| has_form_of(before, word))
 }
 
-/// Whether most words stay, and all that stand behind a qualifier.
-fn leaves_enough(source: &str, (before, after): (&ContentWords, &ContentWords)) -> bool {
-    let kept = before.iter().filter(|word| has_form_of(after, word));
-    let enough = kept.count() as f64 >= LEAST_KEPT * before.len() as f64;
-    let mut qualified = qualified_words(source).into_iter();
-    enough && qualified.all(|word| has_form_of(after, &word))
-}
-
-/// The first word with content behind each qualifier.
-fn qualified_words(text: &str) -> ContentWords {
-    let qualified = with_next_word(text, |word| QUALIFIERS.contains(&word).then_some(""));
-    let words = qualified.into_iter().map(|(_, word)| word);
-    words.filter(|word| !word.is_empty()).collect()
+/// Whether every word with content stays in some form, but filler.
+fn keeps_words(source: &str, after: &ContentWords) -> bool {
+    let low = lowered(source);
+    // Parts of names are compared by names; here a word stands between blanks.
+    let words = low.split_whitespace().filter(|word| {
+        let plain = word.trim_matches(|c: char| !c.is_alphanumeric());
+        !FILLER.contains(&plain)
+    });
+    let mut content = words.flat_map(content_words);
+    content.all(|word| has_form_of(after, &word))
 }
 
 /// Whether each condition and each modifier stands before the word that it stood before.

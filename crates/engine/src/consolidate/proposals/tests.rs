@@ -159,6 +159,10 @@ fn statements_that_differ_in_a_number_name_or_negation_are_not_merged() {
             "the new parser reads our dates",
         ),
         ("deploy after review", "deploy"),
+        (
+            "write short answers",
+            "keep replies brief, open with a summary, end with the open questions",
+        ),
     ] {
         check_dropped(
             preferences(&[one, other]),

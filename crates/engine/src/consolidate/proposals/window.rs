@@ -186,11 +186,16 @@ fn statements(
     let proposals = CurrentProposals::of(input);
     let mut merged = merge_observations(&input.observations, &[]);
     proposals.merge(&mut merged);
+    let observations = input.observations.iter().map(|one| (one.id, one));
+    let observations: BTreeMap<ObservationId, &Observation> = observations.collect();
+    // Comparing all statements takes most of the time, and mostly nothing is new.
+    let mut asked_about = merged.iter().filter(|one| is_asked_about(one.kind));
+    if !asked_about.any(|one| is_new(record, &observations, one)) {
+        return Vec::new();
+    }
     let mut changes = statement_changes(&merged);
     proposals.supersede(&merged, &mut changes);
     note_validity(&mut merged, &changes);
-    let observations = input.observations.iter().map(|one| (one.id, one));
-    let observations: BTreeMap<ObservationId, &Observation> = observations.collect();
     let is_selected = |one: &MergedObservation| {
         let mut own = one.evidence.iter();
         sessions.is_none_or(|chosen| own.any(|it| chosen.contains(&it.session)))
@@ -220,15 +225,16 @@ fn statement(
     observations: &BTreeMap<ObservationId, &Observation>,
     merged: MergedObservation,
 ) -> Option<WindowStatement> {
-    let own = merged.observations.iter();
-    let own: Vec<&Observation> = own.filter_map(|id| observations.get(id).copied()).collect();
-    let shown = own.iter().find(|one| has_words_of(&merged, one))?;
+    let mut own = merged.observations.iter();
+    let shown = own.find_map(|id| {
+        let observation = observations.get(id)?;
+        has_words_of(&merged, observation).then_some(*observation)
+    })?;
     // A longer text is not shown whole, so that nothing can be proposed about it.
     if merged.text.chars().nth(MAX_TEXT).is_some() {
         return None;
     }
-    let mut refs = own.iter().map(|one| StatementRef::of(one));
-    let is_new = !refs.any(|one| record.has_examined(one));
+    let is_new = is_new(record, observations, &merged);
     let label = [
         if is_new { "new" } else { "" },
         merged.kind.as_str(),
@@ -242,4 +248,15 @@ fn statement(
         is_new,
         merged,
     })
+}
+
+/// Whether no model was asked about any of the observations with its present content.
+fn is_new(
+    record: &ProposalRecord,
+    observations: &BTreeMap<ObservationId, &Observation>,
+    merged: &MergedObservation,
+) -> bool {
+    let own = merged.observations.iter();
+    let mut own = own.filter_map(|id| observations.get(id));
+    !own.any(|one| record.has_examined(StatementRef::of(one)))
 }
