@@ -351,21 +351,27 @@ fn an_outage_leaves_the_files_and_the_question_for_later() {
 
 #[test]
 fn a_worker_that_vanishes_asks_about_the_same_window_again() {
-    let Behaviour::Answer(answer) = merge(&[1, 2]) else {
-        unreachable!("it is an answer");
+    let answer = |behaviour| match behaviour {
+        Behaviour::Answer(answer) => Behaviour::Vanish(answer),
+        Behaviour::Vanish(_) | Behaviour::Outage => behaviour,
     };
-    on_each_store(
-        &[Behaviour::Vanish(answer), merge(&[1, 2])],
-        async |fixture| {
-            fixture.say("a", &BRIEF).await;
-            fixture.work().await;
-            let asked = fixture.model.asked.lock().unwrap().clone();
-            assert_eq!(asked.len(), 2);
-            assert_eq!(asked[0], asked[1]);
-            assert_eq!(fixture.lines().len(), 1);
-            assert_eq!(fixture.record().await.unwrap().accepted.len(), 1);
-        },
-    );
+    let script = [merge(&[1, 2]), answer(nothing()), nothing()];
+    on_each_store(&script, async |fixture| {
+        let others: Vec<String> = (0..30)
+            .map(|n| format!("rule{n} is about topic{n}"))
+            .collect();
+        let others = others.iter().map(String::as_str);
+        let all: Vec<&str> = BRIEF.into_iter().chain(others).collect();
+        fixture.say("a", &all).await;
+        fixture.work().await;
+        let asked = fixture.model.asked.lock().unwrap().clone();
+        // The first window was finished before.
+        assert_eq!(asked.len(), 3);
+        assert!(asked[0] != asked[1] && asked[1] == asked[2]);
+        let record = fixture.record().await.unwrap();
+        assert_eq!((record.accepted.len(), record.examined.len()), (1, 32));
+        assert!(!fixture.job().await.is_ahead());
+    });
 }
 
 #[test]

@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use daybook_domain::model::{FinishReason, ModelReply};
 use daybook_domain::{Proposal, SupersessionReason};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::ProposalWindow;
 use super::checks::{may_merge, may_supersede};
@@ -32,9 +34,9 @@ pub struct ValidatedProposals {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Answer {
-    merge: Vec<MergeAnswer>,
-    reword: Vec<RewordAnswer>,
-    supersede: Vec<SupersedeAnswer>,
+    merge: Vec<Value>,
+    reword: Vec<Value>,
+    supersede: Vec<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -71,11 +73,13 @@ impl ProposalWindow {
             reworded: BTreeSet::new(),
         };
         let merges = answer.merge.iter().take(PROPOSALS);
-        let merges: Vec<_> = merges.map(|it| validator.merge(&it.ids)).collect();
+        let merges: Vec<_> = merges
+            .map(|it| validator.merge(&read::<MergeAnswer>(it)?))
+            .collect();
         let ends = answer.supersede.iter().take(PROPOSALS);
-        let ends: Vec<_> = ends.map(|it| validator.supersede(it)).collect();
+        let ends: Vec<_> = ends.map(|it| validator.supersede(&read(it)?)).collect();
         let words = answer.reword.iter().take(PROPOSALS);
-        let words: Vec<_> = words.map(|it| validator.reword(it)).collect();
+        let words: Vec<_> = words.map(|it| validator.reword(&read(it)?)).collect();
         for proposal in merges.into_iter().chain(ends).chain(words) {
             match proposal {
                 Ok(proposal) => validated.accepted.push(proposal),
@@ -97,6 +101,11 @@ fn parse(reply: &ModelReply) -> Option<Answer> {
     }
 }
 
+/// One proposal of an answer: a bad one does not take the others with it.
+fn read<T: DeserializeOwned>(proposal: &Value) -> Result<T, Reason> {
+    T::deserialize(proposal).map_err(|_| Reason::Unreadable)
+}
+
 /// Checks the proposals of one answer, in turn.
 struct ProposalValidator<'a> {
     window: &'a ProposalWindow,
@@ -113,7 +122,8 @@ impl<'a> ProposalValidator<'a> {
         self.window.statements.get(at).ok_or(Reason::NotInWindow)
     }
 
-    fn merge(&mut self, numbers: &[usize]) -> Result<Proposal, Reason> {
+    fn merge(&mut self, answer: &MergeAnswer) -> Result<Proposal, Reason> {
+        let numbers = answer.ids.as_slice();
         let statements: Vec<&WindowStatement> = numbers
             .iter()
             .map(|number| self.statement(*number))

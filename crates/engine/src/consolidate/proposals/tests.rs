@@ -238,6 +238,22 @@ fn an_answer_that_is_none_changes_nothing() {
 }
 
 #[test]
+fn a_bad_proposal_takes_no_other_with_it() {
+    let input = preferences(&["keep replies brief", "write short answers"]);
+    let proposed = json!({
+        "merge": [{"ids": [1, -2]}, {"ids": [1, 2]}, {"ids": [2, 1]}],
+        "reword": [{"id": 1}, "tabs"],
+    });
+    let validated = answer(&input, &proposed);
+    assert_eq!(validated.accepted.len(), 1);
+    let dropped = [
+        (ProposalDropReason::Unreadable, 3),
+        (ProposalDropReason::Conflicting, 1),
+    ];
+    assert_eq!(validated.dropped, dropped.into());
+}
+
+#[test]
 fn numbers_that_were_not_shown_are_dropped() {
     for proposed in [
         merge(&[1, 3]),
