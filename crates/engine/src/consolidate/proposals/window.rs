@@ -188,7 +188,7 @@ fn statements(
     proposals.merge(&mut merged);
     let observations = input.observations.iter().map(|one| (one.id, one));
     let observations: BTreeMap<ObservationId, &Observation> = observations.collect();
-    // Comparing all statements takes most of the time, and mostly nothing is new.
+    // Mostly nothing is new, and then no statements need to be compared.
     let mut asked_about = merged.iter().filter(|one| is_asked_about(one.kind));
     if !asked_about.any(|one| is_new(record, &observations, one)) {
         return Vec::new();
