@@ -186,17 +186,8 @@ async fn write_memory(
             ..outcome.into()
         });
     }
-    if is_empty && worker.folder_sync().is_none() && is_abandoned(worker, scope).await? {
-        // Written by a process that had not yet seen that its folders moved to another project.
-        if !has_own_words(&path) {
-            set_aside(
-                &tenant_folder(&worker.root, &scope.tenant),
-                &path,
-                &scope.name,
-            )?;
-            remove_from_index(&*worker.store, scope, worker.clock.now()).await?;
-            return Ok(ConsolidateOutcome::UpToDate(Vec::new()).into());
-        }
+    if is_empty && set_aside_abandoned(worker, &path, scope).await? {
+        return Ok(ConsolidateOutcome::UpToDate(Vec::new()).into());
     }
     if is_folder_lost(worker, &path, scope).await? {
         return Err(FilesError::Missing { path }.into());
@@ -206,11 +197,10 @@ async fn write_memory(
         LockOutcome::Held(lock) => lock,
         LockOutcome::Busy => return Ok(wait_for_writer(worker, claimed).await?.into()),
     };
-    let (now, stamp) = (worker.clock.now(), worker.stamp());
+    let (until, stamp) = (worker.clock.now().plus(worker.limits.lease), worker.stamp());
     if let Some(sharing) = worker.folder_sync() {
         sharing.sync(scope, &lock, &stamp).await?;
     }
-    let until = now.plus(worker.limits.lease);
     let holds_lease = || worker.clock.now() < until;
     if !staged.is_empty() && !write_staged(worker, &staged, &lock, &stamp, &holds_lease).await? {
         return Ok(ConsolidateOutcome::LeaseLost.into());
@@ -220,16 +210,14 @@ async fn write_memory(
     if !keep_forgotten(plan.as_ref(), &lock, &stamp, &holds_lease)? {
         return Ok(ConsolidateOutcome::LeaseLost.into());
     }
-    let proposals = plan_proposals(worker, scope, &lock, plan.as_ref()).await?;
-    let orphans = orphans(worker, scope).await?;
     let message = commit_message(&memory);
+    let orphans = orphans(worker, scope).await?;
     let orphans = curated_orphans(worker, &lock, &mut memory, orphans)?;
     let posted = write_pages_with(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
     record_reworded(&lock, &memory)?;
     index_files(worker, scope, lock, &stamp).await?;
-    for unwritten in &posted.unwritten {
-        warn!(%scope, page = %unwritten.page, why = unwritten.why, "a page was not written");
-    }
+    let proposals = plan_proposals(worker, scope, &folder, plan.as_ref()).await?;
+    warn_of_unwritten(scope, &posted.unwritten);
     if let Some(plan) = &mut plan {
         plan.record.commit = posted.outcome.commit().map(|commit| commit.to_string());
     }
@@ -244,6 +232,32 @@ async fn write_memory(
         proposals,
         proposed: ProposalReport::default(),
     })
+}
+
+fn warn_of_unwritten(scope: &Scope, pages: &[UnwrittenPage]) {
+    for unwritten in pages {
+        warn!(%scope, page = %unwritten.page, why = unwritten.why, "a page was not written");
+    }
+}
+
+/// Sets a folder without entries aside that was written by a process which had not yet seen that its folders moved to
+/// another project. False where it is not abandoned, or holds a person's own words.
+async fn set_aside_abandoned(
+    worker: &WorkerContext,
+    path: &Path,
+    scope: &Scope,
+) -> Result<bool, WorkError> {
+    let is_ours = worker.folder_sync().is_none() && is_abandoned(worker, scope).await?;
+    if !is_ours || has_own_words(path) {
+        return Ok(false);
+    }
+    set_aside(
+        &tenant_folder(&worker.root, &scope.tenant),
+        path,
+        &scope.name,
+    )?;
+    remove_from_index(&*worker.store, scope, worker.clock.now()).await?;
+    Ok(true)
 }
 
 /// Writes what is to be forgotten beside what is new: it stays until the pages without it are written. False when the

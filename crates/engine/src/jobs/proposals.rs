@@ -30,7 +30,7 @@ use crate::consolidate::{
 };
 use crate::extract::ExtractError;
 use crate::extract::model::model_failure_error;
-use crate::files::WriterLock;
+use crate::files::Folder;
 use crate::files::persons_lines::PersonsLines;
 use crate::stage::within;
 
@@ -92,12 +92,12 @@ pub(super) struct ProposalResults {
     pub(super) report: ProposalReport,
 }
 
-/// Plans the next window of a locked folder's scope, of the sessions that `selection` selects. `None` where there is no
+/// Plans the next window of a scope whose files were written, of the sessions that `selection` selects. `None` where there is no
 /// model and nothing was ever proposed.
 pub(super) async fn plan_proposals(
     worker: &WorkerContext,
     scope: &Scope,
-    lock: &WriterLock<'_>,
+    folder: &Folder,
     selection: Option<&SelectionPlan>,
 ) -> Result<Option<ProposalPlan>, WorkError> {
     let mut record = proposal_record(&*worker.store, scope).await?;
@@ -106,7 +106,7 @@ pub(super) async fn plan_proposals(
     if model.is_none() && record == ProposalRecord::default() {
         return Ok(None);
     }
-    let persons = PersonsLines::load(lock.folder())?;
+    let persons = PersonsLines::load(folder)?;
     let observations = ObservationStore::observations(&*worker.store, scope).await?;
     let input = memory_input(&worker.into(), scope, observations, &persons).await?;
     let stored = record.clone();
@@ -172,44 +172,62 @@ pub(super) async fn ask_for_proposals(
             ..ProposalResults::default()
         };
     };
-    let now = || worker.clock.now();
     if !worker.limits.proposals {
         return ProposalResults {
             record: is_changed.then_some(record),
-            again_at: Some(now().plus(ASK_LATER)),
+            again_at: Some(worker.clock.now().plus(ASK_LATER)),
             ..ProposalResults::default()
         };
     }
     match ask(&*model, scope, &window).await {
-        Ok(ValidatedProposals { accepted, dropped }) => {
+        Ok(validated) => {
             window.record(&mut record);
-            let has_more = record.unfinished || !accepted.is_empty();
-            let report = ProposalReport {
-                accepted: accepted.len(),
-                dropped,
-                ..ProposalReport::default()
-            };
-            let room = ACCEPTED_PROPOSALS.saturating_sub(record.accepted.len());
-            record.accepted.extend(accepted.into_iter().take(room));
-            ProposalResults {
-                record: Some(record),
-                again_at: has_more.then(now),
-                report,
-            }
+            accepted_results(record, validated, worker.clock.now())
         }
-        Err(error) => {
-            let earliest = now().plus(ASK_AGAIN);
-            let (class, message) = (error.class, error.message);
-            let report = ProposalReport {
-                unanswered: [(scope.clone(), Failure { class, message })].into(),
-                ..ProposalReport::default()
-            };
-            ProposalResults {
-                record: is_changed.then_some(record),
-                again_at: Some(error.wait.over(now(), BACKOFF_MOST).max(earliest)),
-                report,
-            }
-        }
+        Err(error) => ProposalResults {
+            record: is_changed.then_some(record),
+            ..unanswered_results(scope, error, worker.clock.now())
+        },
+    }
+}
+
+/// What is stored after an answer. The scope is due again at once where files change, or further windows wait.
+fn accepted_results(
+    mut record: ProposalRecord,
+    validated: ValidatedProposals,
+    now: Timestamp,
+) -> ProposalResults {
+    let ValidatedProposals { accepted, dropped } = validated;
+    let has_more = record.unfinished || !accepted.is_empty();
+    let report = ProposalReport {
+        accepted: accepted.len(),
+        dropped,
+        ..ProposalReport::default()
+    };
+    let room = ACCEPTED_PROPOSALS.saturating_sub(record.accepted.len());
+    record.accepted.extend(accepted.into_iter().take(room));
+    ProposalResults {
+        record: Some(record),
+        again_at: has_more.then_some(now),
+        report,
+    }
+}
+
+/// What is stored without an answer: when the model is asked again.
+fn unanswered_results(scope: &Scope, error: ExtractError, now: Timestamp) -> ProposalResults {
+    let ExtractError {
+        class,
+        message,
+        wait,
+    } = error;
+    let report = ProposalReport {
+        unanswered: [(scope.clone(), Failure { class, message })].into(),
+        ..ProposalReport::default()
+    };
+    ProposalResults {
+        record: None,
+        again_at: Some(wait.over(now, BACKOFF_MOST).max(now.plus(ASK_AGAIN))),
+        report,
     }
 }
 
