@@ -29,10 +29,6 @@ fn the_model_of_consolidations_is_named_by_its_own_name_or_codexs() {
         assert_eq!(chosen.name(), "home/small", "{name}");
         assert_eq!(settings.models.extract, None);
     }
-    check_refused(
-        "consolidation_model = \"vendor/small\"\n",
-        "consolidation_model = \"vendor/small\": write provider/model; of providers there is none yet",
-    );
 }
 
 #[test]

@@ -157,10 +157,14 @@ async fn finish(
         again_at: proposed.again_at,
     };
     let (now, token) = (worker.clock.now(), &claimed.token);
-    let finished = worker
-        .store
-        .finish_consolidation(token, claimed.upto, results, now);
-    let finished = finished.await?;
+    let finished = match results == ConsolidationResults::default() {
+        true => worker.store.finish(token, claimed.upto, now).await?,
+        false => {
+            let store = &worker.store;
+            let finished = store.finish_consolidation(token, claimed.upto, results, now);
+            finished.await?
+        }
+    };
     consolidated.proposed = proposed.report;
     Ok(finished)
 }

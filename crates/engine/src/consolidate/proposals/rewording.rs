@@ -118,7 +118,9 @@ fn keeps_modifiers(source: &str, text: &str) -> bool {
         let mut all = CONDITIONS.iter().chain(&MODIFIERS);
         all.find(|known| **known == unified(word)).copied()
     };
-    let (before, after) = (with_next_word(source, known), with_next_word(text, known));
+    // It only says that a wish holds.
+    let source = lowered(source).replace("from now on", "");
+    let (before, after) = (with_next_word(&source, known), with_next_word(text, known));
     let is_same = |one: &(&str, String), other: &(&str, String)| {
         one.0 == other.0 && (one.1 == other.1 || is_form_of(&one.1, &other.1))
     };
@@ -233,6 +235,11 @@ mod tests {
             true,
         );
         check("cache limit 50", "The cache limit is 50.", true);
+        check(
+            "from now on always write short answers, please",
+            "Always write short answers.",
+            true,
+        );
     }
 
     #[test]
