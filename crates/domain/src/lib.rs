@@ -35,6 +35,7 @@ pub mod page;
 pub mod place;
 pub mod pollution;
 pub mod price;
+pub mod proposals;
 pub mod quarantine;
 pub mod rescan;
 pub mod rules;
@@ -77,6 +78,7 @@ pub use page::{Page, PageRequest};
 pub use place::{Place, PlaceNo, Project, RemoteCount, RemoteEvidence, RemoteSource, RootRecord};
 pub use pollution::{Pollution, PollutionCause, PollutionRule};
 pub use price::{Money, Price, PriceTable};
+pub use proposals::{Proposal, ProposalRecord, StatementDigest, StatementRef};
 pub use rules::RulesRevision;
 pub use selection::{
     ExtractionSnapshot, SelectedSession, SelectionDiff, SelectionLimits, SelectionRecord,

@@ -49,3 +49,6 @@ pub const PAGE: usize = 1_000;
 
 /// Most sessions that one consolidation selects.
 pub const SELECTED_SESSIONS: usize = 4_096;
+
+/// Most accepted proposals of a model that hold in one scope. Beyond, the model is not asked about it.
+pub const ACCEPTED_PROPOSALS: usize = 4_096;

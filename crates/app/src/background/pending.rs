@@ -134,7 +134,7 @@ async fn process_with_limits(
     }
 }
 
-/// Processes the hook events in the spool, for a command that is about to answer a question. Extraction with a model is
+/// Processes the hook events in the spool, for a command that is about to answer a question. Models are
 /// left for later, because it would take too long, and so is what newer rules for secrets redact again.
 pub(crate) async fn catch_up(daybook: &Daybook) -> Result<()> {
     if daybook.spool().is_empty() {
@@ -145,6 +145,7 @@ pub(crate) async fn catch_up(daybook: &Daybook) -> Result<()> {
     let has_model = daybook.models().extracts_with_model();
     let narrow = |limits: &mut WorkLimits| {
         limits.rescans = false;
+        limits.proposals = false;
         if has_model {
             limits.parallel = 0;
         }

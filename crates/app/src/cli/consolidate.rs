@@ -11,7 +11,7 @@ use daybook_domain::{JobKey, Priority, Scope, SelectionDiff};
 use daybook_engine::jobs::{UpdateReport, WorkerContext, write_due};
 use serde_json::{Value, json};
 
-use super::CommonArgs;
+use super::{CommonArgs, update};
 use crate::process::{block_on, stop_on_interrupt};
 use crate::service::refusals;
 use crate::settings;
@@ -107,6 +107,9 @@ fn print_report(scopes: &BTreeSet<Scope>, report: &UpdateReport) {
             selection.unwrap_or_default()
         );
     }
+    for line in update::proposal_lines(&report.proposals) {
+        print_line!("  {line}");
+    }
     for failed in report.broken() {
         print_line!("  failed: {}: {}", failed.job, failed.failure.message);
     }
@@ -150,6 +153,7 @@ fn as_json(scopes: &BTreeSet<Scope>, report: &UpdateReport) -> Value {
     });
     json!({
         "scopes": scopes.collect::<Vec<_>>(),
+        "proposals": update::proposals_json(&report.proposals),
         "failed": failed.collect::<Vec<_>>(),
     })
 }

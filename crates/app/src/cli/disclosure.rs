@@ -58,9 +58,11 @@ pub(crate) fn lines(settings: &Settings, sizes: &[u64], is_learned: bool) -> Vec
     }
     let embeds = settings.vector_provider_model();
     lines.extend(embeds.map(|chosen| embedding_line(settings, chosen, sizes)));
+    let consolidates = settings.consolidation_model();
+    lines.extend(consolidates.map(consolidation_line));
     match settings.extraction_model() {
         Some(chosen) => lines.extend(extraction_lines(settings, chosen, sizes, is_learned)),
-        None if embeds.is_some() => {}
+        None if embeds.is_some() || consolidates.is_some() => {}
         None if lines.is_empty() => lines.push(
             "Nothing leaves this machine. No model is called, so this costs nothing.".to_owned(),
         ),
@@ -93,6 +95,15 @@ fn extraction_lines(
         grouped(usage.output),
     );
     vec![first, second]
+}
+
+/// The line about what is sent where memory files are written.
+fn consolidation_line(chosen: &ChosenModel) -> String {
+    format!(
+        "What is new in memory, with statements like it, is sent to {} at {} once, to be worded and merged.",
+        chosen.name(),
+        chosen.provider.base_url,
+    )
 }
 
 /// The line about what is sent to a provider's embedding model.
@@ -215,6 +226,15 @@ mod tests {
         check(&vectors, false, &[embedded]);
         check(
             &format!("forbid_providers = [\"local/home\"]\n{vectors}"),
+            true,
+            &[nothing],
+        );
+        let tidied = MODEL.replace("extract_model", "consolidation_model");
+        let tidying = "What is new in memory, with statements like it, is sent to home/small-1 at \
+                       http://127.0.0.1:9/v1 once, to be worded and merged.";
+        check(&tidied, true, &[tidying]);
+        check(
+            &format!("forbid_providers = [\"local/home\"]\n{tidied}"),
             true,
             &[nothing],
         );

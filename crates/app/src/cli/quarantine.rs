@@ -110,7 +110,8 @@ async fn accept(
     daybook: &Daybook,
     chosen: &[&QuarantinedObservation],
 ) -> Result<ExitCode> {
-    let (worker, _lock) = daybook.attended_worker().await?;
+    let (mut worker, _lock) = daybook.attended_worker().await?;
+    worker.limits.proposals = false;
     let mut accepted = Vec::new();
     for one in chosen {
         let now = daybook.clock.now();

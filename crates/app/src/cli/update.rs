@@ -13,7 +13,7 @@ use daybook_domain::{Job, JobKind, JobStatus};
 use daybook_engine::files::reindex::reindex_everything;
 use daybook_engine::hook_events::process::SpoolReport;
 use daybook_engine::import::find_outdated;
-use daybook_engine::jobs::{self, UpdateReport, WaitFilter, WorkerContext};
+use daybook_engine::jobs::{self, ProposalReport, UpdateReport, WaitFilter, WorkerContext};
 use daybook_engine::stop::Stop;
 use serde_json::json;
 
@@ -381,6 +381,9 @@ async fn print_report(daybook: &Daybook, done: &PendingReport) -> Result<()> {
     if let Some(said) = not_kept(report) {
         print_line!("  {said}");
     }
+    for line in proposal_lines(&report.proposals) {
+        print_line!("  {line}");
+    }
     print_failures(daybook, report, "  ").await?;
     if report.stopped {
         print_line!("Stopped; nothing is lost. What is still due waits.");
@@ -452,6 +455,37 @@ fn not_kept(report: &UpdateReport) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
+/// What became of a model's proposals for memory, where one was asked.
+pub(super) fn proposal_lines(report: &ProposalReport) -> Vec<String> {
+    let (accepted, dropped) = (report.accepted, report.dropped.values().sum::<usize>());
+    let mut lines = Vec::new();
+    if accepted + dropped > 0 {
+        lines.push(format!(
+            "{} of the model for memory accepted, {dropped} dropped",
+            count(accepted as u64, "proposal"),
+        ));
+    }
+    lines.extend(report.unanswered.iter().map(|(scope, failure)| {
+        let why = &failure.message;
+        format!("{scope} is written without a model, which is asked again later: {why}")
+    }));
+    lines
+}
+
+pub(super) fn proposals_json(report: &ProposalReport) -> serde_json::Value {
+    let dropped = report.dropped.iter();
+    let dropped: BTreeMap<&str, usize> = dropped.map(|(why, n)| (why.as_str(), *n)).collect();
+    json!({
+        "accepted": report.accepted,
+        "dropped": dropped,
+        "unanswered": report.unanswered.iter().map(|(scope, failure)| json!({
+            "scope": scope.to_string(),
+            "class": failure.class.as_str(),
+            "why": failure.message,
+        })).collect::<Vec<_>>(),
+    })
+}
+
 /// The report as JSON.
 pub(crate) fn as_json(report: &UpdateReport) -> serde_json::Value {
     json!({
@@ -463,6 +497,7 @@ pub(crate) fn as_json(report: &UpdateReport) -> serde_json::Value {
         "dropped": report.dropped.counts().map(|(reason, n)| (reason.as_str(), n)).collect::<BTreeMap<_, _>>(),
         "left_out": report.left_out,
         "scopes": report.scopes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "proposals": proposals_json(&report.proposals),
         "failed": report.failed.iter().map(|failed| json!({
             "job": failed.job.to_string(),
             "class": failed.failure.class.as_str(),

@@ -2,6 +2,7 @@
 //!
 //! Not here: what models are prompted with (the engine), and how providers are reached (`daybook_llm`).
 
+mod consolidation;
 pub(crate) mod embedders;
 pub(crate) mod embedding;
 mod extractors;
@@ -38,5 +39,7 @@ pub(crate) struct ModelContext<'a> {
 pub(crate) struct ModelCache {
     /// The model that extracts. Its users share its connections, and its limit on concurrent requests.
     extraction: OnceLock<Arc<dyn Model>>,
+    /// The model that consolidations ask.
+    consolidation: OnceLock<Arc<dyn Model>>,
     embedding: EmbeddingState,
 }

@@ -43,7 +43,8 @@ pub(crate) async fn save_note(
     stop: &Stop,
 ) -> Result<SavedNote> {
     let place = locate(daybook, folder).await?;
-    let (worker, _lock) = daybook.attended_worker().await?;
+    let (mut worker, _lock) = daybook.attended_worker().await?;
+    worker.limits.proposals = false;
     let note = store_note(daybook, text, scope, place, by).await?;
     jobs::write_due(&worker, stop, &UpdateBar::hidden()).await?;
     Ok(note)

@@ -107,9 +107,13 @@ pub(crate) fn resting_files<'a>(
     let until: Vec<Timestamp> = rests.collect();
     let (last, n) = (until.iter().max()?, until.len() as u64);
     Some(format!(
-        "{} wait until {}, because they were written lately (setting `cooldown`); `{}` writes them now",
+        "{} wait until {}, because they were written lately (setting `cooldown`){}; `{}` writes them now",
         count(n, "scope"),
         format_moment(daybook, *last),
+        match daybook.settings.consolidation_model() {
+            Some(_) => ", or their model gave no answer",
+            None => "",
+        },
         suggest::command("consolidate"),
     ))
 }

@@ -18,6 +18,8 @@ use super::vectors::VectorChoice;
 pub(crate) struct ModelChoices {
     /// Extracts observations. Without a model, the extractor that asks none quotes.
     pub(crate) extract: Option<ChosenModel>,
+    /// Proposes changes of memory where its files are written. Without a model, words alone decide.
+    pub(crate) consolidate: Option<ChosenModel>,
     /// Compacts threads. Without a model, compactions list what happened.
     pub(crate) compact: Option<ChosenModel>,
     pub(crate) compacting: CompactionSettings,
@@ -53,6 +55,12 @@ impl ModelChoices {
             extract: resolve_model(
                 "extract_model",
                 &choices.extract_model,
+                &providers,
+                &choices.forbid,
+            )?,
+            consolidate: resolve_model(
+                "consolidation_model",
+                &choices.consolidation_model,
                 &providers,
                 &choices.forbid,
             )?,

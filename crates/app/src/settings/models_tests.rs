@@ -18,6 +18,20 @@ fn while_no_model_is_named_none_is_asked() {
 }
 
 #[test]
+fn the_model_of_consolidations_is_named_by_its_own_name_or_codexs() {
+    for name in [
+        "consolidation_model = \"home/small\"\n",
+        "[memories]\nconsolidation_model = \"home/small\"\n",
+        "[memories]\nphase_2_model = \"home/small\"\n",
+    ] {
+        let settings = read(&[], &[], &format!("{name}{HOME}")).expect("they make sense");
+        let chosen = settings.models.consolidate.expect("one is named");
+        assert_eq!(chosen.name(), "home/small", "{name}");
+        assert_eq!(settings.models.extract, None);
+    }
+}
+
+#[test]
 fn a_model_is_named_with_its_provider() {
     let file = "extract_model = \"home/qwen/qwen3:8b\"\nkeep = [\"names of ports\"]\n\
                 never_keep = [\"health\"]\nnever_keep_kinds = [\"note\"]\n\

@@ -16,15 +16,13 @@ pub(crate) enum NameMeaning {
 }
 
 const NAMED: &str = "models are named with their provider, in extract_model";
-const MODEL: &str = "no model is called for it";
 const CONTEXT: &str = "a model is shown the last 80 lines and 5 snippets of 400 characters";
 const MEM0: &str = "memory is kept in files of our own";
 const SEARCH: &str = "recall searches everything, by words";
 const TOOLS: &str = "tools come over MCP, `daybook mcp`";
 
 /// Names of other systems, each with all names below it, and why nothing here uses them.
-static UNUSED: [(&str, &str); 21] = [
-    ("memories.consolidation_model", MODEL),
+static UNUSED: [(&str, &str); 19] = [
     ("memories.dedicated_tools", TOOLS),
     ("memories.dual_write", "there is one pipeline"),
     ("memories.extract_model", NAMED),
@@ -33,7 +31,6 @@ static UNUSED: [(&str, &str); 21] = [
         "each provider has its own: min_remaining_percent in [providers.<name>]",
     ),
     ("memories.phase_1_model", NAMED),
-    ("memories.phase_2_model", MODEL),
     (
         "memories.use_memories",
         "the context of an agent is bounded by context_tokens",

@@ -93,7 +93,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PERSON: usize = 200;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 71] = [
+pub(crate) static ALL: [Setting; 72] = [
     Setting {
         name: "person",
         group: SettingGroup::You,
@@ -337,6 +337,21 @@ pub(crate) static ALL: [Setting; 71] = [
         about: "model that extracts what is worth keeping from sessions; with none, Daybook quotes what was \
                 plainly said and done, and sends nothing to a provider",
         also: &[],
+    },
+    Setting {
+        name: "consolidation_model",
+        group: SettingGroup::Models,
+        kind: ValueKind::Text {
+            allowed: "\"none\", or a provider of `providers` and one of its models: \"home/qwen3\"",
+            fits: chosen_model::is_model,
+            at: |c| &mut c.consolidation_model,
+        },
+        about: "model that proposes clearer words, merges and what no longer holds where memory files are written; \
+                with none, words alone decide, and what was accepted before stays",
+        also: &[
+            ("memories.consolidation_model", NameUnit::Own),
+            ("memories.phase_2_model", NameUnit::Own),
+        ],
     },
     Setting {
         name: "compact_model",

@@ -78,6 +78,7 @@ impl Daybook {
             root: self.root.clone(),
             clock: Arc::clone(&self.clock),
             extractor: self.models().extractor(holder)?,
+            consolidation_model: self.models().consolidation_model(holder)?,
             holder: holder.to_owned(),
             person: self.settings.person.clone(),
             zone: self.settings.zone.clone(),

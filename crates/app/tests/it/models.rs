@@ -2,6 +2,7 @@
 
 mod faults;
 mod manners;
+mod proposals;
 mod quarantine;
 mod vectors;
 mod waiting;

@@ -19,6 +19,7 @@ mod index;
 mod jobs;
 mod observations;
 mod places;
+mod proposals;
 mod rescans;
 mod selections;
 mod sessions;
@@ -35,8 +36,9 @@ pub use index::{IndexReader, IndexWriter, VectorStore};
 pub use jobs::{GapKey, JobControl, JobListing, JobQueue, JobWatch};
 pub use observations::{ObservationStore, ScopeState, ScopeStore};
 pub use places::{PlaceStore, ProjectKey};
+pub use proposals::ProposalStore;
 pub use rescans::RescanStore;
-pub use selections::SelectionStore;
+pub use selections::{ConsolidationResults, SelectionStore};
 pub use sessions::{Append, AppendOutcome, SessionCatalog, SessionKey, SessionLog};
 pub use sources::SourceStore;
 pub use spend::SpendStore;
@@ -71,6 +73,7 @@ pub trait Store:
     + QuarantineStore
     + RescanStore
     + SelectionStore
+    + ProposalStore
     + ObservationStore
     + SupersessionStore
     + ScopeStore
@@ -97,6 +100,7 @@ impl<T> Store for T where
         + QuarantineStore
         + RescanStore
         + SelectionStore
+        + ProposalStore
         + ObservationStore
         + SupersessionStore
         + ScopeStore

@@ -26,13 +26,13 @@ static EMPTY: LazyLock<HashSet<String>> = LazyLock::new(|| {
 });
 
 /// The first word of each line, by the stems of the others.
-static SYNONYMS: LazyLock<HashMap<String, ContentWord>> = LazyLock::new(|| {
+static SYNONYMS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
     let lines = WORD_LISTS.lines();
     let lines = lines.skip_while(|line| *line != "[synonyms]").skip(1);
     let pairs = lines.flat_map(|line| {
         let mut words = line.split_whitespace().map(index_text);
-        let first = words.next().map(|first| ContentWord::of(&first));
-        words.filter_map(move |word| Some((word, first?)))
+        let first = words.next();
+        words.filter_map(move |word| Some((word, first.clone()?)))
     });
     pairs.collect()
 });
@@ -66,9 +66,9 @@ pub(super) struct Content {
     /// The words in their order, where it matters.
     pub(super) order: Vec<ContentWord>,
     /// It denies or forbids.
-    pub(super) denies: bool,
+    pub(crate) denies: bool,
     /// The words right after its negations.
-    pub(super) denied: ContentWords,
+    pub(crate) denied: ContentWords,
 }
 
 impl Content {
@@ -149,17 +149,28 @@ pub(super) fn subject_words(subject: &str) -> ContentWords {
 
 fn words_in_order(low: &str) -> Vec<ContentWord> {
     let mut words = Vec::new();
+    for_each_content_word(low, |word| words.push(ContentWord::of(word)));
+    words
+}
+
+/// The words with content of a text in lower case, stemmed, in their order.
+pub(super) fn word_stems(low: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for_each_content_word(low, |word| words.push(word.to_owned()));
+    words
+}
+
+fn for_each_content_word(low: &str, mut visit: impl FnMut(&str)) {
     // Names that differ in their signs alone: `test_*.py` and `*_test.py`.
-    let signed = low.split_whitespace().filter(|word| word.contains(SIGNS));
-    words.extend(signed.map(|word| ContentWord::of(word.trim_end_matches([',', ';', ')']))));
+    for word in low.split_whitespace().filter(|word| word.contains(SIGNS)) {
+        visit(word.trim_end_matches([',', ';', ')']));
+    }
     for_each_token(low, |token| {
         let is_whole = matches!(token.kind, TokenKind::Whole { .. } | TokenKind::Pair);
         if is_whole && !EMPTY.contains(token.surface) {
-            let word = SYNONYMS.get(token.text).copied();
-            words.push(word.unwrap_or_else(|| ContentWord::of(token.text)));
+            visit(SYNONYMS.get(token.text).map_or(token.text, String::as_str));
         }
     });
-    words
 }
 
 static NEGATION: LazyLock<HashSet<&str>> = LazyLock::new(|| section("negation").collect());
@@ -173,22 +184,29 @@ fn denies(low: &str) -> bool {
         == 1
 }
 
-/// The first word with content after each negation.
 fn denied_words(low: &str) -> ContentWords {
+    denied_stems(low)
+        .iter()
+        .map(|word| ContentWord::of(word))
+        .collect()
+}
+
+/// The first word with content after each negation, stemmed.
+pub(super) fn denied_stems(low: &str) -> Vec<String> {
     let mut denied = Vec::new();
     let mut is_denied = false;
     for word in plain_words(low) {
-        let content = content_words(word);
+        let content = word_stems(word);
         match NEGATION.contains(word) {
             true => is_denied = true,
             false if is_denied && !content.is_empty() => {
-                denied.extend(content.iter());
+                denied.extend(content);
                 is_denied = false;
             }
             false => {}
         }
     }
-    denied.into_iter().collect()
+    denied
 }
 
 fn plain_words(low: &str) -> impl Iterator<Item = &str> {

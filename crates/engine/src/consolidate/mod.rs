@@ -2,7 +2,7 @@
 //!
 //! [`consolidate`] merges, de-duplicates and ranks without a model. It is a pure function of its
 //! input: the same observations give the same memory, in whatever order they arrived. It quotes and
-//! never paraphrases.
+//! never paraphrases; clearer words, and merges that words do not show, come from accepted proposals of a model.
 //!
 //! Not here: files, markers, a person's edits (`files`).
 
@@ -22,6 +22,7 @@ mod note_changes;
 mod parsed_texts;
 mod persons_words;
 mod phrase;
+mod proposals;
 mod rank;
 mod rollouts;
 mod rules;
@@ -34,17 +35,23 @@ mod validity;
 
 use std::collections::BTreeMap;
 
-use daybook_domain::{ExtractionRecord, Observation, ObservationId, Scope, Supersession, Use};
+use daybook_domain::{
+    ExtractionRecord, Observation, ObservationId, Proposal, Scope, Supersession, Use,
+};
 use daybook_text::fence::{is_hidden, is_line_break, visible, without_citations};
 use jiff::tz::TimeZone;
 
 use by_session::ObservationsBySession;
+use proposals::CurrentProposals;
 
 pub use branches::DECIDED;
 pub use candidates::selection_candidates;
 pub use left_off::LEFT_OFF;
 pub use parsed_texts::ParsedTexts;
 pub use persons_words::PersonsWords;
+pub use proposals::{
+    AnswerBounds, ProposalDropReason, ProposalWindow, ValidatedProposals, WindowLimits,
+};
 pub use rollouts::{Rollout, rollouts};
 pub use rules::{ConsolidationRules, FileLayout};
 pub use session_account::SessionAccount;
@@ -69,6 +76,8 @@ pub struct MemoryInput {
     pub uses: Vec<Use>,
     /// The words of a person in place of observations' own, and what they pinned.
     pub persons: PersonsWords,
+    /// What a model proposed and was accepted. Those that rest on other content than the observations have are void.
+    pub proposals: Vec<Proposal>,
     /// The time zone of dates and hours.
     pub zone: TimeZone,
 }
@@ -159,10 +168,14 @@ pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
 #[must_use]
 pub fn consolidate_parsed(input: &MemoryInput, texts: &mut ParsedTexts) -> ScopeMemory {
     let accounts = session_account::accounts(&input.extractions);
+    let proposals = CurrentProposals::of(input);
     let mut merged = merge::merge_observations(&input.observations, &input.uses, texts);
-    let changes = supersede::statement_changes(&merged, texts);
+    proposals.merge(&mut merged);
+    let mut changes = supersede::statement_changes(&merged, texts);
+    proposals.supersede(&merged, &mut changes);
     texts.drop_unused();
     let supersessions = note_changes::note_validity(&mut merged, &changes);
+    proposals.reword(&mut merged);
     let reworded = persons_words::apply(&input.persons, &mut merged);
     let by_session = ObservationsBySession::new(&merged);
     let curated = sections::curated_page(input, &accounts, &merged);

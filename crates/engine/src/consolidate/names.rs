@@ -263,6 +263,7 @@ mod tests {
             extractions: Vec::new(),
             uses: Vec::new(),
             persons: PersonsWords::default(),
+            proposals: Vec::new(),
             zone: TimeZone::UTC,
         };
         let page = consolidate(&input).names;

@@ -323,6 +323,7 @@ mod tests {
             extractions: records,
             uses: Vec::new(),
             persons: PersonsWords::default(),
+            proposals: Vec::new(),
             zone: TimeZone::UTC,
         };
         let page = curated_page(&input, &accounts(&input.extractions), &[]);

@@ -165,6 +165,7 @@ impl TwoMemories {
             observations,
             extractions: sessions.into_iter().map(record).collect(),
             uses: Vec::new(),
+            proposals: Vec::new(),
             zone: TimeZone::UTC,
         }
     }

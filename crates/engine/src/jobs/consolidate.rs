@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use daybook_domain::seams::IndexWriter;
+use daybook_domain::seams::{ConsolidationResults, IndexWriter};
 use daybook_domain::{
     ClaimedJob, Failure, FailureClass, FinishOutcome, JobKey, ObservationId, RetryWait, Scope,
     ScopeKind, StoreError, Timestamp,
@@ -13,6 +13,7 @@ use tracing::{Span, info_span, warn};
 
 use super::curation::curate_memory;
 use super::entities::{staged_for, write_staged};
+use super::proposals::{ProposalPlan, ProposalReport, ask_for_proposals, plan_proposals};
 use super::scope_memory::{load_memory, select_sessions, settle_memory};
 use super::selection::{SelectionPlan, cooldown_of};
 use super::settle::is_abandoned;
@@ -48,12 +49,15 @@ pub(super) enum ConsolidateOutcome {
     Resting(Timestamp),
 }
 
-/// The outcome of a consolidation, with its selection.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The outcome of a consolidation, with its selection and what a model is to be asked.
 pub(super) struct Consolidated {
     pub(super) outcome: ConsolidateOutcome,
     /// What it selected, where a selection is made.
     pub(super) plan: Option<SelectionPlan>,
+    /// What is new to the model, where there is one.
+    proposals: Option<ProposalPlan>,
+    /// What became of the model's answer.
+    pub(super) proposed: ProposalReport,
 }
 
 impl From<ConsolidateOutcome> for Consolidated {
@@ -61,6 +65,8 @@ impl From<ConsolidateOutcome> for Consolidated {
         Self {
             outcome,
             plan: None,
+            proposals: None,
+            proposed: ProposalReport::default(),
         }
     }
 }
@@ -114,7 +120,7 @@ async fn write_and_finish(
         Ok(consolidated) if consolidated.outcome == ConsolidateOutcome::LeaseLost => {
             Ok(consolidated)
         }
-        Ok(consolidated) => match finish(worker, claimed, &consolidated).await? {
+        Ok(mut consolidated) => match finish(worker, claimed, scope, &mut consolidated).await? {
             FinishOutcome::LeaseLost => Ok(ConsolidateOutcome::LeaseLost.into()),
             FinishOutcome::Complete | FinishOutcome::StillDue => Ok(consolidated),
         },
@@ -137,20 +143,31 @@ async fn write_and_finish(
     }
 }
 
-/// Ends the claim, and stores what was selected with it.
+/// Asks the model about what is new to it, now that the files are written; then ends the claim, and stores with it what
+/// was selected and proposed.
 async fn finish(
     worker: &WorkerContext,
     claimed: &ClaimedJob,
-    consolidated: &Consolidated,
+    scope: &Scope,
+    consolidated: &mut Consolidated,
 ) -> Result<FinishOutcome, StoreError> {
-    let (now, store) = (worker.clock.now(), &worker.store);
-    let (token, upto) = (&claimed.token, claimed.upto);
-    match &consolidated.plan {
-        Some(SelectionPlan { record, .. }) => {
-            store.finish_consolidation(token, upto, record, now).await
+    let proposed = ask_for_proposals(worker, scope, consolidated.proposals.take()).await;
+    let results = ConsolidationResults {
+        selection: consolidated.plan.as_ref().map(|plan| &plan.record),
+        proposals: proposed.record.as_ref(),
+        again_at: proposed.again_at,
+    };
+    let (now, token) = (worker.clock.now(), &claimed.token);
+    let finished = match results == ConsolidationResults::default() {
+        true => worker.store.finish(token, claimed.upto, now).await?,
+        false => {
+            let store = &worker.store;
+            let finished = store.finish_consolidation(token, claimed.upto, results, now);
+            finished.await?
         }
-        None => store.finish(token, upto, now).await,
-    }
+    };
+    consolidated.proposed = proposed.report;
+    Ok(finished)
 }
 
 async fn write_memory(
@@ -171,19 +188,13 @@ async fn write_memory(
     let is_empty = has_no_entries(&memory) && staged.is_empty();
     if is_empty && !has_files(worker, &path, scope).await? {
         let outcome = ConsolidateOutcome::UpToDate(Vec::new());
-        return Ok(Consolidated { outcome, plan });
+        return Ok(Consolidated {
+            plan,
+            ..outcome.into()
+        });
     }
-    if is_empty && worker.folder_sync().is_none() && is_abandoned(worker, scope).await? {
-        // Written by a process that had not yet seen that its folders moved to another project.
-        if !has_own_words(&path) {
-            set_aside(
-                &tenant_folder(&worker.root, &scope.tenant),
-                &path,
-                &scope.name,
-            )?;
-            remove_from_index(&*worker.store, scope, worker.clock.now()).await?;
-            return Ok(ConsolidateOutcome::UpToDate(Vec::new()).into());
-        }
+    if is_empty && set_aside_abandoned(worker, &path, scope).await? {
+        return Ok(ConsolidateOutcome::UpToDate(Vec::new()).into());
     }
     if is_folder_lost(worker, &path, scope).await? {
         return Err(FilesError::Missing { path }.into());
@@ -193,11 +204,10 @@ async fn write_memory(
         LockOutcome::Held(lock) => lock,
         LockOutcome::Busy => return Ok(wait_for_writer(worker, claimed).await?.into()),
     };
-    let (now, stamp) = (worker.clock.now(), worker.stamp());
+    let (until, stamp) = (worker.clock.now().plus(worker.limits.lease), worker.stamp());
     if let Some(sharing) = worker.folder_sync() {
         sharing.sync(scope, &lock, &stamp).await?;
     }
-    let until = now.plus(worker.limits.lease);
     let holds_lease = || worker.clock.now() < until;
     if !staged.is_empty() && !write_staged(worker, &staged, &lock, &stamp, &holds_lease).await? {
         return Ok(ConsolidateOutcome::LeaseLost.into());
@@ -207,17 +217,16 @@ async fn write_memory(
     if !keep_forgotten(plan.as_ref(), &lock, &stamp, &holds_lease)? {
         return Ok(ConsolidateOutcome::LeaseLost.into());
     }
-    let orphans = orphans(worker, scope).await?;
     let message = commit_message(&memory);
+    let orphans = orphans(worker, scope).await?;
     let orphans = curated_orphans(worker, &lock, &mut memory, orphans)?;
     let posted = write_pages_with(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
     record_reworded(&lock, &memory)?;
     texts.save(&lock)?;
     let known = known_observations(scope, &memory);
     index_files(worker, scope, (lock, &stamp), known).await?;
-    for unwritten in &posted.unwritten {
-        warn!(%scope, page = %unwritten.page, why = unwritten.why, "a page was not written");
-    }
+    let proposals = plan_proposals(worker, scope, &folder, plan.as_ref()).await?;
+    warn_of_unwritten(scope, &posted.unwritten);
     if let Some(plan) = &mut plan {
         plan.record.commit = posted.outcome.commit().map(|commit| commit.to_string());
     }
@@ -226,7 +235,38 @@ async fn write_memory(
         WriteOutcome::Unchanged(_) => ConsolidateOutcome::UpToDate(posted.unwritten),
         WriteOutcome::LeaseLost => ConsolidateOutcome::LeaseLost,
     };
-    Ok(Consolidated { outcome, plan })
+    Ok(Consolidated {
+        outcome,
+        plan,
+        proposals,
+        proposed: ProposalReport::default(),
+    })
+}
+
+fn warn_of_unwritten(scope: &Scope, pages: &[UnwrittenPage]) {
+    for unwritten in pages {
+        warn!(%scope, page = %unwritten.page, why = unwritten.why, "a page was not written");
+    }
+}
+
+/// Sets a folder without entries aside that was written by a process which had not yet seen that its folders moved to
+/// another project. False where it is not abandoned, or holds a person's own words.
+async fn set_aside_abandoned(
+    worker: &WorkerContext,
+    path: &Path,
+    scope: &Scope,
+) -> Result<bool, WorkError> {
+    let is_ours = worker.folder_sync().is_none() && is_abandoned(worker, scope).await?;
+    if !is_ours || has_own_words(path) {
+        return Ok(false);
+    }
+    set_aside(
+        &tenant_folder(&worker.root, &scope.tenant),
+        path,
+        &scope.name,
+    )?;
+    remove_from_index(&*worker.store, scope, worker.clock.now()).await?;
+    Ok(true)
 }
 
 /// What a person changed so far in the memory folder at `path`, read before it is locked. It is compared with what they

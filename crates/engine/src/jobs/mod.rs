@@ -20,6 +20,8 @@ mod person_sessions;
 pub mod persons_word;
 pub mod project_repairs;
 pub mod projects;
+mod proposal_record;
+mod proposals;
 pub mod quarantine;
 mod rebuild;
 mod redact_files;
@@ -43,6 +45,7 @@ pub use folder_sync::FolderSync;
 pub use forecast::{
     ASSUMED_ANSWER_PERCENT, Forecast, ForecastSelection, ModelForecast, ReachedCap, forecast,
 };
+pub use proposals::{ModelForScope, ProposalReport};
 pub use rebuild::{RebuildReport, rebuild_index};
 pub use redo::redo_older;
 pub use remember::{NoteTarget, notes_session, remember};
@@ -95,6 +98,8 @@ pub struct WorkerContext {
     pub clock: Arc<dyn Clock>,
     /// The extractor, which selects what is worth keeping.
     pub extractor: Arc<dyn Extractor>,
+    /// The model that proposes wording, merges and supersessions in consolidations; `None`: none does.
+    pub consolidation_model: Option<Arc<ModelForScope>>,
     /// This worker's name in leases, by which a vanished worker is distinguished from a slow one.
     pub holder: String,
     /// The person's name in memory files, and the name of their own scope.
@@ -124,6 +129,9 @@ pub struct WorkLimits {
     /// Whether what older rules for secrets let pass is redacted again. A caller that waits for an answer goes
     /// without: rewriting the database file cannot be interrupted.
     pub rescans: bool,
+    /// Whether consolidations ask their model. A caller that waits for an answer goes without: what is new to the model
+    /// stays due.
+    pub proposals: bool,
     /// How long one job may run without a heartbeat before another worker may take it.
     pub lease: Duration,
     /// How often a failing window is tried, and the pauses in between.
@@ -145,6 +153,7 @@ impl Default for WorkLimits {
             window: WindowLimits::default(),
             parallel: 4,
             rescans: true,
+            proposals: true,
             lease: Duration::from_secs(300),
             retry: RetryPolicy::default(),
             drain: Duration::from_secs(10),

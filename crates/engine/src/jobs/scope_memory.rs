@@ -7,11 +7,12 @@ use std::collections::BTreeSet;
 use daybook_domain::page::read_all;
 use daybook_domain::seams::{ObservationStore, ScopeState, Store};
 use daybook_domain::{
-    Observation, ObservationKind, Scope, ScopeKind, SessionId, StoreError, Tenant, Use,
+    Observation, ObservationKind, Proposal, Scope, ScopeKind, SessionId, StoreError, Tenant, Use,
 };
 use daybook_text::fence::without_citations;
 use jiff::tz::TimeZone;
 
+use super::proposal_record::proposal_record;
 use super::selection::{SelectionPlan, select};
 use super::withdrawals::{reinstate_returned, retract_deleted};
 use super::{PersonSessions, WorkError, WorkerContext};
@@ -162,10 +163,16 @@ pub(super) async fn memory_input(
         },
         uses: uses_of(source.store, tenant, &observations).await?,
         persons: persons.about(&observations),
+        proposals: accepted_proposals(source.store, scope).await?,
         observations,
         extractions,
         zone: source.zone.clone(),
     })
+}
+
+/// What a model proposed for the scope. A record that cannot be read counts as none: the memory is built without it.
+async fn accepted_proposals(store: &dyn Store, scope: &Scope) -> Result<Vec<Proposal>, StoreError> {
+    Ok(proposal_record(store, scope).await?.accepted)
 }
 
 /// Uses of the sessions that the observations rest on.

@@ -14,6 +14,7 @@ use daybook_domain::{
 use tracing::warn;
 
 use super::WorkerContext;
+use super::proposal_record::proposal_record;
 use crate::consolidate::{FileLayout, MemoryInput, Rollout, rollouts, selection_candidates};
 
 /// What one consolidation selected.
@@ -134,6 +135,11 @@ pub(super) async fn cooldown_of(
     debug_assert_eq!(claimed.token.job(), &JobKey::Consolidate(scope.clone()));
     let job = worker.store.job(claimed.token.job()).await?;
     if job.is_some_and(|job| job.priority >= Priority::High) {
+        return Ok(None);
+    }
+    if worker.consolidation_model.is_some()
+        && proposal_record(&*worker.store, scope).await?.unfinished
+    {
         return Ok(None);
     }
     let last = last_selection(worker, scope).await?;

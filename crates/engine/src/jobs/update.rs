@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{
-    ClaimedJob, Failure, FailureClass, Job, JobKey, JobKind, Scope, SelectionDiff, SessionId,
-    StoreError, Tenant, Timestamp,
+    ClaimedJob, Failure, FailureClass, Job, JobKey, JobKind, JobStatus, Priority, Scope,
+    SelectionDiff, SessionId, StoreError, Tenant, Timestamp,
 };
 use strum::VariantArray;
 
@@ -13,6 +13,7 @@ use super::curation::requeue_curation;
 use super::extract::{ExtractOutcome, extract};
 use super::job_pool::JobPool;
 use super::obstacles::requeue_unobstructed;
+use super::proposals::ProposalReport;
 use super::redact_files::redact_folders;
 use super::redo::redo_fallback_results;
 use super::rescan::{RescanOutcome, rescan};
@@ -56,6 +57,8 @@ pub struct UpdateReport {
     pub resting: BTreeMap<Scope, Timestamp>,
     /// What was selected for the scopes that were consolidated, where a selection is made.
     pub selections: BTreeMap<Scope, SelectionDiff>,
+    /// What became of models' proposals for these scopes.
+    pub proposals: ProposalReport,
     /// Sessions that were rescanned by newer rules for secrets.
     pub rescanned: BTreeSet<SessionId>,
     /// Stored values in which rescans found a secret.
@@ -146,6 +149,9 @@ impl UpdateReport {
             .retain(|scope, _| !later.scopes.contains(scope));
         self.resting.extend(later.resting);
         self.selections.extend(later.selections);
+        let scopes = later.scopes.iter();
+        scopes.for_each(|scope| self.proposals.clear(scope));
+        self.proposals.add(later.proposals);
         self.scopes.extend(later.scopes);
         self.written.extend(later.written);
         self.unwritten.extend(later.unwritten);
@@ -278,7 +284,23 @@ pub async fn retry_waiting(worker: &WorkerContext, waits: WaitFilter) -> Result<
             retried += usize::from(worker.store.retry(&job.key, worker.clock.now()).await?);
         }
     }
+    if waits == WaitFilter::Outages && worker.consolidation_model.is_some() {
+        hasten_consolidations(worker).await?;
+    }
     Ok(retried)
+}
+
+/// Makes the worker's scopes due whose model is to be asked again later.
+async fn hasten_consolidations(worker: &WorkerContext) -> Result<(), StoreError> {
+    let now = worker.clock.now();
+    let jobs = worker.store.jobs_of_all_tenants(JobKind::Consolidate);
+    let ours = jobs.await?.into_iter();
+    for job in ours.filter(|job| job.key.tenant() == &worker.tenant) {
+        if let JobStatus::Resting { .. } = job.status(now) {
+            worker.store.hasten(&job.key, now, Priority::Normal).await?;
+        }
+    }
+    Ok(())
 }
 
 async fn rescan_due(
@@ -385,6 +407,8 @@ async fn consolidate_due(
                 report.scopes.insert(scope.clone());
                 report.unwritten.insert(scope.clone(), unwritten);
                 report.resting.remove(scope);
+                report.proposals.clear(scope);
+                report.proposals.add(consolidated.proposed);
                 let selection = consolidated.plan.map(|plan| (scope.clone(), plan.diff));
                 report.selections.extend(selection);
                 progress.scope_written(scope);

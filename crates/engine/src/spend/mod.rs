@@ -21,7 +21,7 @@ use daybook_domain::spend::{
     Cap, CapReached, Charge, ReservationId, ReserveOutcome, SettleOutcome,
 };
 use daybook_domain::time::Clock;
-use daybook_domain::{Scope, Session, SessionId, StoreError, Tenant};
+use daybook_domain::{Scope, ScopeKind, Session, SessionId, StoreError, Tenant};
 use tracing::warn;
 
 pub use worst::{PER_MESSAGE, PER_REQUEST, SCHEMA_COPIES, expected_usage, worst_case};
@@ -83,6 +83,29 @@ impl SpendMeter {
             stage,
             session: Some(session.id.clone()),
             scope: None,
+        };
+        self.budgeted(model, whom)
+    }
+
+    /// Wraps `model`, so that every call of it is charged to `scope` and the user whose memory it is, or to `person`.
+    #[must_use]
+    pub fn budgeted_for_scope(
+        &self,
+        model: Arc<dyn Model>,
+        stage: &'static str,
+        scope: &Scope,
+        person: &str,
+    ) -> BudgetedModel {
+        let user = match scope.kind {
+            ScopeKind::User => &scope.name,
+            ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room | ScopeKind::Project => person,
+        };
+        let whom = Attribution {
+            tenant: scope.tenant.clone(),
+            user: user.to_owned(),
+            stage,
+            session: None,
+            scope: Some(scope.clone()),
         };
         self.budgeted(model, whom)
     }

@@ -86,6 +86,7 @@ async fn prompt_text(fixture: &ProfileFixture, items: &[Value]) -> String {
     let extractor = ModelExtractor::new(Arc::clone(&model) as Arc<dyn Model>, Dialect::StageOne);
     let worker_context = WorkerContext {
         extractor: Arc::new(extractor.with_rendering(Rendering::Rollout)) as Arc<dyn Extractor>,
+        consolidation_model: None,
         ..fixture.worker_context()
     };
     let intake = IngestContext {

@@ -4,6 +4,7 @@
 use std::fs;
 use std::sync::atomic::Ordering;
 
+use daybook_domain::seams::ConsolidationResults;
 use daybook_domain::{
     EventId, EventSeq, FinishOutcome, JobKey, JobKind, JobStatus, Priority, SelectionRecord,
     SessionId, Tenant, Use, UseKind, UsedBy,
@@ -259,7 +260,10 @@ fn a_run_that_ended_before_its_finish_is_repeated_with_the_same_end() {
         let ended = fixture.store.finish_consolidation(
             &claimed.token,
             claimed.upto,
-            &before,
+            ConsolidationResults {
+                selection: Some(&before),
+                ..ConsolidationResults::default()
+            },
             fixture.now(),
         );
         assert_eq!(

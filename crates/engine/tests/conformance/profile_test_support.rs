@@ -161,6 +161,7 @@ impl ProfileFixture {
             root: self.folder.path().to_owned(),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             extractor: Arc::clone(&self.extractor) as Arc<dyn Extractor>,
+            consolidation_model: None,
             holder: "worker".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

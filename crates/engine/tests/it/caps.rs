@@ -127,6 +127,7 @@ fn on_each_store(test: impl AsyncFn(&mut CapFixture)) {
             root: root.path().to_owned(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             extractor: capped_extractor("plain/1", usize::MAX),
+            consolidation_model: None,
             holder: "worker".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

@@ -222,6 +222,7 @@ impl FenceFixture {
             root: root.path().to_owned(),
             clock,
             extractor,
+            consolidation_model: None,
             holder: "worker".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

@@ -27,6 +27,7 @@ fn what_is_learned_before_its_folder_has_a_project_is_filed_in_one() {
             root: root.path().to_owned(),
             clock: Arc::new(ManualClock::at(at(10_000))),
             extractor: Arc::new(Extractive),
+            consolidation_model: None,
             holder: "worker".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

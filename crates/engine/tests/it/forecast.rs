@@ -112,6 +112,7 @@ impl ForecastFixture {
             root: root.path().to_owned(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             extractor: Arc::new(ModelExtractor::new(metered, Dialect::Extract)),
+            consolidation_model: None,
             holder: "worker".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

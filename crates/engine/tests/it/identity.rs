@@ -117,6 +117,7 @@ impl ProjectFixture {
             root: root.path().to_owned(),
             clock: Arc::new(ManualClock::at(at(4_000_000))),
             extractor: Arc::new(Extractive),
+            consolidation_model: None,
             holder: "worker".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

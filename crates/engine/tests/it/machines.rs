@@ -50,6 +50,7 @@ impl MachineGroup {
             root: self.folders[machine].path().to_owned(),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             extractor: Arc::new(Extractive),
+            consolidation_model: None,
             holder: format!("machine-{machine}"),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

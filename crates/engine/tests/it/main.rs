@@ -15,6 +15,7 @@ mod machines;
 mod memory_agents;
 mod names;
 mod origins;
+mod proposals;
 mod quarantine;
 mod recall;
 mod rescans;

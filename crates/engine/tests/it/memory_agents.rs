@@ -135,6 +135,7 @@ fn on_each_store(answers: &[ModelReply], test: impl AsyncFn(&AgentFixture)) {
             root: root.path().to_owned(),
             clock: Arc::clone(&clock) as _,
             extractor: Arc::new(agents),
+            consolidation_model: None,
             holder: "worker".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

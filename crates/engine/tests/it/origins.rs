@@ -161,6 +161,7 @@ fn check(
             root: folder.path().join("root"),
             clock,
             extractor: Arc::new(PortExtractor(kind)),
+            consolidation_model: None,
             holder: "worker".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

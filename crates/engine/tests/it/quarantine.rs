@@ -77,6 +77,7 @@ fn a_decision_about_what_is_quarantined_outlives_a_redo() {
             root: root.path().to_owned(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             extractor: Arc::new(SuspiciousExtractor("suspicious/1")),
+            consolidation_model: None,
             holder: "worker".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

@@ -104,6 +104,7 @@ fn what_was_stored_under_weaker_rules_is_redacted_by_stronger_ones_and_once() {
             root: root.path().to_owned(),
             clock: Arc::new(ManualClock::at(at(100_000))),
             extractor: Arc::new(Extractive),
+            consolidation_model: None,
             holder: "worker".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

@@ -52,6 +52,7 @@ async fn check(store: Arc<dyn Store>, root: TempDir) {
         root: root.path().to_owned(),
         clock: Arc::new(ManualClock::at(at(10_000))),
         extractor: Arc::new(Extractive),
+        consolidation_model: None,
         holder: "worker".to_owned(),
         person: "ada".to_owned(),
         zone: TimeZone::UTC,

@@ -48,6 +48,7 @@ impl UseFixture {
             root: root.path().to_owned(),
             clock: clock.clone(),
             extractor: Arc::new(Extractive),
+            consolidation_model: None,
             holder: "worker".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

@@ -351,6 +351,7 @@ fn is_one_entry(case: &PairCase) -> bool {
         extractions: Vec::new(),
         uses: Vec::new(),
         persons: PersonsWords::default(),
+        proposals: Vec::new(),
         zone: TimeZone::UTC,
     });
     let sections = memory.curated.sections.iter();

@@ -40,6 +40,7 @@ fn memory(folder: &TempDir) -> Result<CaseMemory, BoxError> {
         root,
         clock: Arc::clone(&intake.clock),
         extractor: Arc::new(Extractive),
+        consolidation_model: None,
         holder: "eval".to_owned(),
         person: "ada".to_owned(),
         zone: TimeZone::UTC,

@@ -14,17 +14,18 @@ use daybook_domain::rescan::{
     EventRewrite, SessionRewrite, SessionTexts, StoredEvent, TextField, TextRewrite,
 };
 use daybook_domain::seams::{
-    Append, AppendOutcome, ExtractionStore, ImportStore, IndexReader, IndexWriter,
-    ObservationStore, PlaceStore, ProjectKey, QuarantineStore, RescanStore, ScopeState, ScopeStore,
-    SelectionStore, SessionCatalog, SessionKey, SessionLog, SourceStore, StagedWrites, Store,
-    SupersessionStore, UseStore, VectorStore,
+    Append, AppendOutcome, ConsolidationResults, ExtractionStore, ImportStore, IndexReader,
+    IndexWriter, ObservationStore, PlaceStore, ProjectKey, ProposalStore, QuarantineStore,
+    RescanStore, ScopeState, ScopeStore, SelectionStore, SessionCatalog, SessionKey, SessionLog,
+    SourceStore, StagedWrites, Store, SupersessionStore, UseStore, VectorStore,
 };
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
     Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FinishOutcome, JobKey,
     LeaseToken, Observation, ObservationId, ObservationKind, Page, PageRequest, Place, Project,
-    Provenance, RootRecord, RulesRevision, Scope, ScopeKind, SelectionRecord, Session, SessionId,
-    StagedEntityWrite, StoreError, SupersededObservation, Supersession, Tenant, Timestamp, Use,
+    ProposalRecord, Provenance, RootRecord, RulesRevision, Scope, ScopeKind, SelectionRecord,
+    Session, SessionId, StagedEntityWrite, StoreError, SupersededObservation, Supersession, Tenant,
+    Timestamp, Use,
 };
 
 use super::state::{LedgerEntry, seconds};
@@ -494,12 +495,19 @@ impl<S: Store + JobRows> SelectionStore for Ledgered<S> {
         &self,
         lease: &LeaseToken,
         upto: u64,
-        selected: &SelectionRecord,
+        results: ConsolidationResults<'_>,
         now: Timestamp,
     ) -> Result<FinishOutcome, StoreError> {
         self.inner
-            .finish_consolidation(lease, upto, selected, now)
+            .finish_consolidation(lease, upto, results, now)
             .await
+    }
+}
+
+#[async_trait]
+impl<S: Store + JobRows> ProposalStore for Ledgered<S> {
+    async fn proposals(&self, scope: &Scope) -> Result<Option<ProposalRecord>, StoreError> {
+        self.inner.proposals(scope).await
     }
 }
 

@@ -31,8 +31,8 @@ use daybook_domain::quarantine::QuarantinedObservation;
 use daybook_domain::source::{ImportRun, TranscriptSource};
 use daybook_domain::{
     EntityWrite, Event, EventId, EventSeq, ExtractionRecord, Gap, Job, JobKey, JobKind,
-    ObservationId, ObservationKind, Project, RemoteSource, Scope, SelectionRecord, Session,
-    SessionId, Supersession, TallyKind, Tenant, Timestamp,
+    ObservationId, ObservationKind, Project, ProposalRecord, RemoteSource, Scope, SelectionRecord,
+    Session, SessionId, Supersession, TallyKind, Tenant, Timestamp,
 };
 
 use tokio::sync::watch;
@@ -89,6 +89,7 @@ struct MemoryState {
     scopes: BTreeMap<Scope, u64>,
     /// What each scope's last successful consolidation selected.
     selections: BTreeMap<Scope, SelectionRecord>,
+    proposals: BTreeMap<Scope, ProposalRecord>,
     extractions: Vec<ExtractionRow>,
     observations: BTreeMap<i64, ObservationRow>,
     last_observation: i64,

@@ -107,6 +107,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0016_selections.sql"),
         serves: 12,
     },
+    Migration {
+        version: 17,
+        name: "proposals",
+        sql: include_str!("migrations/0017_proposals.sql"),
+        serves: 12,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

@@ -91,6 +91,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0013_selections.sql"),
         serves: 9,
     },
+    Migration {
+        version: 14,
+        name: "proposals",
+        sql: include_str!("migrations/0014_proposals.sql"),
+        serves: 9,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

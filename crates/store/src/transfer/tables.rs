@@ -278,6 +278,7 @@ pub const TABLES: [Table; 27] = [
         key: &["scope_no"],
         columns: columns![
             scope_no: Int, tenant_no: Int, kind: Text, name: Text, revision: Int, selection: Text,
+            proposals: Text,
         ],
         numbers: numbers!("scope_no", "scopes_scope_no_seq"),
         ..PLAIN

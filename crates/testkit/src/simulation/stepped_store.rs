@@ -14,18 +14,18 @@ use daybook_domain::index::{
 use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
 use daybook_domain::rescan::{EventRewrite, SessionRewrite, SessionTexts, StoredEvent};
 use daybook_domain::seams::{
-    Append, AppendOutcome, ExtractionStore, GapKey, ImportStore, IndexReader, IndexWriter,
-    JobControl, JobListing, JobQueue, JobWatch, ObservationStore, PlaceStore, ProjectKey,
-    QuarantineStore, RescanStore, ScopeState, ScopeStore, SelectionStore, SessionCatalog,
-    SessionKey, SessionLog, SourceStore, StagedWrites, Store, SupersessionStore, UseStore,
-    VectorStore,
+    Append, AppendOutcome, ConsolidationResults, ExtractionStore, GapKey, ImportStore, IndexReader,
+    IndexWriter, JobControl, JobListing, JobQueue, JobWatch, ObservationStore, PlaceStore,
+    ProjectKey, ProposalStore, QuarantineStore, RescanStore, ScopeState, ScopeStore,
+    SelectionStore, SessionCatalog, SessionKey, SessionLog, SourceStore, StagedWrites, Store,
+    SupersessionStore, UseStore, VectorStore,
 };
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
     Claim, ClaimedJob, Digest, DueMark, Event, EventId, EventSeq, Extraction, ExtractionRecord,
     FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Observation,
-    ObservationId, ObservationKind, Page, PageRequest, Place, Priority, Project, Provenance,
-    RootRecord, RulesRevision, Scope, ScopeKind, SelectionRecord, Session, SessionId,
+    ObservationId, ObservationKind, Page, PageRequest, Place, Priority, Project, ProposalRecord,
+    Provenance, RootRecord, RulesRevision, Scope, ScopeKind, SelectionRecord, Session, SessionId,
     StagedEntityWrite, StoreError, SupersededObservation, Supersession, Tally, Tenant, Timestamp,
     Use,
 };
@@ -546,16 +546,23 @@ impl SelectionStore for SteppedStore {
         &self,
         token: &LeaseToken,
         upto: u64,
-        selected: &SelectionRecord,
+        results: ConsolidationResults<'_>,
         now: Timestamp,
     ) -> Answer<FinishOutcome> {
-        let call = self.store.finish_consolidation(token, upto, selected, now);
+        let call = self.store.finish_consolidation(token, upto, results, now);
         let effect = |&outcome: &FinishOutcome| Effect::Finished {
             token: token.clone(),
             now,
             outcome,
         };
         self.step("finish_consolidation", call, effect).await
+    }
+}
+
+#[async_trait]
+impl ProposalStore for SteppedStore {
+    async fn proposals(&self, scope: &Scope) -> Answer<Option<ProposalRecord>> {
+        self.read("proposals", self.store.proposals(scope)).await
     }
 }
 

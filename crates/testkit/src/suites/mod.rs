@@ -293,6 +293,8 @@ macro_rules! selection_store_suite {
             a_lost_lease_selects_nothing,
             what_changes_meanwhile_leaves_the_consolidation_due,
             a_selection_for_another_job_or_tenant_is_refused,
+            proposals_and_a_selection_replace_what_is_given,
+            a_scope_that_is_due_again_rests_until_then,
         }
     };
     ($make:expr) => {

@@ -250,7 +250,8 @@ fn run_steps(common: &CommonArgs, root: &Path, database: bool, copy: &Path) -> R
     data_folder::create(root)?;
     let daybook = Daybook::open(root.to_owned(), &common.set)?;
     block_on(async {
-        let (worker, _present) = daybook.attended_worker().await?;
+        let (mut worker, _present) = daybook.attended_worker().await?;
+        worker.limits.proposals = false;
         let on_disk = scopes_on_disk(root, &daybook.tenant);
         for scope in broken_histories(root, &on_disk) {
             account.push(renew_history(&worker, root, &scope, copy)?);

@@ -65,6 +65,7 @@ impl MemoryFactory {
             root: root.to_owned(),
             clock: Arc::clone(&intake.clock),
             extractor: Arc::new(Extractive),
+            consolidation_model: None,
             holder: "eval".to_owned(),
             person: "ada".to_owned(),
             zone: TimeZone::UTC,

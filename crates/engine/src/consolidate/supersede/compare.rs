@@ -18,7 +18,7 @@ const OPPOSITE_WORDS: usize = 2;
 
 /// An observation with its statement's parts.
 #[derive(Debug)]
-pub(super) struct Stated<'a> {
+pub(crate) struct Stated<'a> {
     pub(super) merged: &'a MergedObservation,
     pub(super) statement: Arc<Statement>,
     /// The words of the thing whose value it is, of a value.
@@ -79,7 +79,7 @@ pub(super) fn ends(new: &Statement, old: &Statement) -> Option<Reason> {
 
 /// Whether the later observation is trusted enough: no less than the earlier one, or a decision in the agent's words
 /// that a person accepted.
-pub(super) fn may_end(later: &MergedObservation, earlier: &MergedObservation) -> bool {
+pub(crate) fn may_end(later: &MergedObservation, earlier: &MergedObservation) -> bool {
     let is_accepted = later.kind == Kind::Decision && later.origin >= ObservationOrigin::Concluded;
     is_accepted || later.origin.trust() >= earlier.origin.trust()
 }

@@ -14,7 +14,8 @@ use super::content::{ContentWord, ContentWords, WordMap, subject_words};
 use super::merge::MergedObservation;
 use super::parsed_texts::ParsedTexts;
 use super::statement::Statement;
-use compare::{Stated, may_end, supersedes};
+pub(super) use compare::may_end;
+use compare::{Stated, supersedes};
 
 /// Words by which an observation finds earlier ones: its rarest.
 const RARE_WORDS: usize = 6;
@@ -248,7 +249,7 @@ fn reviews(
     reviews.into_iter().collect()
 }
 
-fn stated<'m>(merged: &'m MergedObservation, texts: &mut ParsedTexts) -> Stated<'m> {
+pub(super) fn stated<'m>(merged: &'m MergedObservation, texts: &mut ParsedTexts) -> Stated<'m> {
     let statement = match merged.kind {
         // The text is a number; what it is about stands in its context.
         ObservationKind::Value => Arc::default(),
@@ -267,7 +268,7 @@ fn search_words<'a>(stated: &'a Stated<'_>) -> impl Iterator<Item = ContentWord>
 }
 
 /// Whether it was last stated before the other. What was stated at one time can be put in order within one session only.
-fn is_before(one: &Stated<'_>, other: &Stated<'_>) -> bool {
+pub(super) fn is_before(one: &Stated<'_>, other: &Stated<'_>) -> bool {
     let (last, of_other) = (last_evidence(one), last_evidence(other));
     match (last, of_other) {
         (Some(last), Some(of_other)) if last.at == of_other.at => {

@@ -190,6 +190,16 @@ impl<'a> EvidenceIndex<'a> {
     }
 }
 
+/// Whether `source` names everything that `text` names: numbers, days, paths, names of code, proper names, quotes.
+pub(crate) fn names_all(source: &str, text: &str) -> bool {
+    let (source, context) = (EvidenceText::of_text(source), EvidenceText::of_text(""));
+    let evidence = EvidenceSet {
+        texts: vec![&source],
+        context: &context,
+    };
+    evidence.supports(text)
+}
+
 /// The texts that a claim is checked against.
 pub(super) struct EvidenceSet<'a> {
     texts: Vec<&'a EvidenceText>,

@@ -95,7 +95,7 @@ pub(super) fn unusable_answer_error(model: &str, what: &str) -> ExtractError {
 
 /// The error for a request without an answer. Its message leaves out whatever the model wrote about the content;
 /// a provider's message about itself is shortened and redacted.
-pub(super) fn model_failure_error(failure: &ModelFailure) -> ExtractError {
+pub(crate) fn model_failure_error(failure: &ModelFailure) -> ExtractError {
     let of = |class| {
         move |message: String| ExtractError {
             class,

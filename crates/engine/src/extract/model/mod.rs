@@ -38,8 +38,12 @@ use strum::IntoStaticStr;
 
 pub use daybook_domain::model::ModelForSession;
 pub use daybook_text::prompt::Prompt;
+pub(crate) use evidence::names_all;
+pub(crate) use extraction_output::model_failure_error;
 pub use guidance::Guidance;
 pub(super) use no_reply::message_chars;
+pub(crate) use request::fenced;
+pub(crate) use validation::MAX_TEXT;
 
 use super::{ExtractError, Extractor, ExtractorOutput, TokenForecast, Window};
 use crate::spend;

@@ -224,7 +224,7 @@ fn place(window: Window<'_>) -> Vec<String> {
 }
 
 /// The texts enclosed in tags, each line indented; `None` without texts.
-fn fenced(tag: &str, texts: &[String]) -> Option<String> {
+pub(crate) fn fenced(tag: &str, texts: &[String]) -> Option<String> {
     if texts.is_empty() {
         return None;
     }

@@ -28,7 +28,7 @@ const MAX_QUARANTINED: usize = 16;
 /// Most drafts of one window.
 const MAX_DRAFTS: usize = 40;
 /// Most characters of a draft's text.
-const MAX_TEXT: usize = 600;
+pub(crate) const MAX_TEXT: usize = 600;
 /// Most characters of a context; a longer one is cut.
 const MAX_CONTEXT: usize = 400;
 /// Most characters of a subject.

@@ -150,6 +150,7 @@ impl JobActors {
                 gate: self.env.gate(actor),
                 provider: Arc::clone(&self.provider),
             }),
+            consolidation_model: None,
             holder,
             person: "ada".to_owned(),
             zone: TimeZone::UTC,
