@@ -128,6 +128,7 @@ pub(super) fn ask(taken: &ImportedTranscripts, wire: Wire, dialect: Dialect) -> 
         root: root.path().to_owned(),
         clock: Arc::new(clock) as Arc<dyn Clock>,
         extractor: Arc::new(extractor),
+        consolidation_model: None,
         holder: "bench".to_owned(),
         person: "ada".to_owned(),
         zone: TimeZone::UTC,

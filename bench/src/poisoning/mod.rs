@@ -247,6 +247,7 @@ pub(crate) fn worker(
         root: root.to_owned(),
         clock,
         extractor,
+        consolidation_model: None,
         holder: "bench".to_owned(),
         person: "ada".to_owned(),
         zone: TimeZone::UTC,
