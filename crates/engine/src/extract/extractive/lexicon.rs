@@ -11,7 +11,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::{Regex, RegexSet, RegexSetBuilder};
 
-use super::words::is_han;
+use super::han::is_chinese;
 
 /// The languages of the extractive extractor, best first. Sessions in other languages get
 /// a digest, but no observations.
@@ -326,13 +326,6 @@ pub(super) fn lexicon_of(low: &str) -> Option<&'static Lexicon> {
         true => (!foreign).then_some(best),
         false => known.then_some(best),
     }
-}
-
-/// Whether a text is Chinese: it has Han characters and none of the letters that Japanese and Korean write between them.
-fn is_chinese(text: &str) -> bool {
-    let is_kana_or_hangul =
-        |c: char| matches!(c as u32, 0x3040..=0x30FF | 0x1100..=0x11FF | 0xAC00..=0xD7AF);
-    text.chars().filter(|c| is_han(*c)).count() > 1 && !text.contains(is_kana_or_hangul)
 }
 
 #[cfg(test)]

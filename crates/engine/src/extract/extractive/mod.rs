@@ -20,6 +20,7 @@ mod context;
 mod digest;
 mod done;
 mod fixes;
+mod han;
 mod host_question;
 mod insistence;
 mod lexicon;

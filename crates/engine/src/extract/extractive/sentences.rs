@@ -5,9 +5,9 @@
 //!
 //! Not here: separating a person's own sentences from pasted text (`prose`), shortening them (`clauses`).
 
+use super::han::word_count;
 use super::lexicon::{Cue, Lexicon};
 use super::prose::{prefix_of, prose_lines};
-use super::words::word_count;
 
 /// Most characters of a quote.
 pub(super) const MAX_QUOTE: usize = 160;

@@ -5,6 +5,7 @@
 //!
 //! Not here: cue words (`lexicon`).
 
+use super::han::is_han;
 use super::lexicon::Lexicon;
 
 /// The words of `low` that carry meaning.
@@ -15,18 +16,6 @@ pub(super) fn content_words<'a>(low: &'a str, lexicon: &Lexicon) -> Vec<&'a str>
         .filter(|word| word.chars().count() > 1 && !lexicon.is_function_word(word))
         .filter(|word| !FILL.contains(word))
         .collect()
-}
-
-/// Whether a character is Han: Chinese sets no blanks between words.
-pub(super) fn is_han(c: char) -> bool {
-    matches!(c as u32, 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0x2_0000..=0x2_FA1F)
-}
-
-/// Number of words of a text; two Han characters count as one.
-pub(super) fn word_count(text: &str) -> usize {
-    let han = text.chars().filter(|c| is_han(*c)).count();
-    let words = text.split_whitespace();
-    han / 2 + words.filter(|word| !word.contains(is_han)).count()
 }
 
 /// A run of characters without blanks: a word, or its Han characters in pairs, beside its words in other letters.
