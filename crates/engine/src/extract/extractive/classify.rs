@@ -227,16 +227,19 @@ fn score_decision(
 
 /// Scores a statement of fact: plain, about something named, no question, no hedge, no news of the day.
 fn score_fact(features: &SentenceFeatures<'_>, lexicon: &Lexicon) -> i32 {
-    let weight = lexicon
-        .weight(Cue::Fact, &features.low)
-        .max(weigh_standing(&features.low, lexicon));
-    let plain = !lexicon.has_cue(Cue::NotFact, &features.low);
+    let low = features.low.as_str();
+    let announced = lexicon.weight(Cue::Fact, low);
+    let standing = weigh_standing(low, lexicon);
+    let plain = !lexicon.has_cue(Cue::NotFact, low);
     // An end of life is worth keeping in spite of any hedge.
-    let strongest = lexicon.strongest(Cue::Fact, &features.low);
-    let sure = strongest.is_some_and(|(weight, _)| weight >= SURE)
-        || (features.concrete && strongest.is_some_and(|(weight, _)| weight >= FIRM))
-        || (plain && (features.concrete || weight >= PLAIN));
-    if sure && weight > 0 && !features.low.ends_with(['?', '？']) {
+    let strongest = lexicon.strongest(Cue::Fact, low);
+    let strongest = strongest.map_or(0, |(weight, _)| weight);
+    let sure = strongest >= SURE
+        || (features.concrete && strongest >= FIRM)
+        || (plain && (features.concrete || announced >= PLAIN))
+        || (standing > 0 && (features.concrete || standing >= PLAIN));
+    let weight = announced.max(standing);
+    if sure && weight > 0 && !low.ends_with(['?', '？']) {
         weight + CLEAR
     } else {
         0

@@ -4,7 +4,7 @@
 //! recognised by its verb, which tells where a thing is, what it runs on, who is responsible, what it requires; verbs that
 //! tell what a thing does at the moment are left out.
 //!
-//! Not here: whether the sentence is a hedge, a complaint or about the moment (`classify`).
+//! Not here: statements that are announced, and what makes other kinds (`classify`).
 
 use super::lexicon::{Cue, Lexicon};
 
@@ -13,14 +13,23 @@ const SUBJECT_WORDS: usize = 6;
 /// Marks between statements of one sentence.
 const BORDERS: [&str; 7] = [", ", "; ", " and ", " - ", " und ", " y ", ": "];
 
-/// The weight of the strongest statement of how something is in `low`; 0 if there is none.
+/// The weight of the strongest statement of how something is in `low`; 0 if there is none. A clause beside it may give a
+/// reason in any words.
 pub(super) fn weigh_standing(low: &str, lexicon: &Lexicon) -> i32 {
     let mut starts = vec![0];
     for border in BORDERS {
         starts.extend(low.match_indices(border).map(|(at, _)| at + border.len()));
     }
+    let until_border = |clause: &str| -> usize {
+        let ends = [", ", "; ", " - "]
+            .iter()
+            .filter_map(|border| clause.find(border));
+        ends.min().unwrap_or(clause.len())
+    };
     let clauses = starts.into_iter().map(|start| &low[start..]);
-    let weights = clauses.filter_map(|clause| weigh_clause(clause, lexicon));
+    let clauses = clauses.map(|clause| &clause[..until_border(clause)]);
+    let plain = clauses.filter(|clause| !lexicon.has_cue(Cue::NotFact, clause));
+    let weights = plain.filter_map(|clause| weigh_clause(clause, lexicon));
     weights.max().unwrap_or(0)
 }
 
