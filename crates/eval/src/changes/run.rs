@@ -12,6 +12,7 @@ use daybook_engine::append::batch::{AppendBatch, ReportedEvent, SpeakerRole, app
 use daybook_engine::consolidate::{MemoryInput, PersonsWords, consolidate};
 use daybook_engine::files::layout::folder;
 use daybook_engine::jobs::{WorkError, WorkProgress, WorkerContext, work};
+use daybook_engine::recall::embedding::embed_all;
 use daybook_engine::recall::search::{RecallQuestion, recall};
 use daybook_engine::stop::Stop;
 use jiff::civil::Date;
@@ -188,6 +189,10 @@ async fn run_sessions(
         answer: String::new(),
     };
     if let Some(question) = question {
+        if let Some(model) = options.vectors.embedder() {
+            let tenant = Tenant::local();
+            embed_all(&*memory.intake.store, &tenant, model, |_| ()).await?;
+        }
         shown.answer = first_answer(&memory, question, options).await?;
     }
     Ok(shown)
