@@ -184,13 +184,42 @@ fn what_cannot_be_measured_is_named() {
     );
     let message = refused(&["eval", "locomo", &path, "--split", "tune"]);
     assert!(
-        message.contains("--split is for `daybook eval questions` and `daybook eval changes`"),
+        message.contains("--split is for `daybook eval questions`, `changes` and `statements`"),
         "{message}"
     );
     let message = refused(&["eval", "locomo", &path, "--limit", "0"]);
     assert!(message.contains("--limit is 1 to 100"), "{message}");
     let message = refused(&["eval", "locomo", &path, "--answer-model", "home/small-1"]);
     assert!(message.contains("--judge-model"), "{message}");
+}
+
+#[test]
+fn what_is_kept_of_messages_is_measured_by_language() {
+    let place = TestPlace::new();
+    let file = place.home().join("statements.toml");
+    let statement = |language: &str, text: &str, keep: &str| {
+        format!(
+            "[[statement]]\nsplit = \"report\"\nlanguage = \"{language}\"\ntext = \"{text}\"\nkeep = [{keep}]\n"
+        )
+    };
+    let text = [
+        statement("en", "grace owns the importer", "\"grace\""),
+        statement("en", "the build is red again, can you have a look?", ""),
+        statement("zh", "周五不发版", "\"周五\""),
+    ];
+    std::fs::write(&file, text.concat()).unwrap();
+    let output = place.run(&["eval", "statements", &file.display().to_string(), "--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let score = |language: &str, part: &str| report["languages"][language][part].clone();
+    assert_eq!(
+        (score("en", "kept"), score("zh", "kept")),
+        (json!(1), json!(1))
+    );
+    assert_eq!(
+        (score("en", "left_out"), score("en", "passing")),
+        (json!(1), json!(1))
+    );
+    assert_eq!(report["wrong"], json!([]));
 }
 
 /// Answers with the colour if a memory names it, and judges by the expected word.

@@ -131,10 +131,10 @@ impl RareWords {
         Self(frequencies)
     }
 
-    /// The rarest words of a statement.
+    /// The rarest words of a statement that another one has, too.
     fn rarest_of(&self, one: &Stated<'_>) -> Vec<ContentWord> {
-        let words = search_words(one);
-        let mut words: Vec<_> = words.map(|word| (self.0[&word], word)).collect();
+        let words = search_words(one).map(|word| (self.0[&word], word));
+        let mut words: Vec<_> = words.filter(|(statements, _)| *statements > 1).collect();
         words.sort_unstable();
         words.dedup();
         words.truncate(RARE_WORDS);

@@ -62,6 +62,21 @@ fn a_later_statement_replaces_reverses_or_takes_back_an_earlier_one() {
             Replaced,
         ),
         (
+            "the auth service is called gatekeeper, all its settings start with its name",
+            "we renamed gatekeeper to turnstile (name clash with a vendor), new settings use that",
+            Replaced,
+        ),
+        (
+            "payments go through adyen",
+            "payments go through mollie now",
+            Replaced,
+        ),
+        (
+            "grace owns the importer",
+            "linus owns the importer",
+            Replaced,
+        ),
+        (
             "Deploy on Fridays after the release",
             "never deploy on Fridays",
             Reversed,

@@ -25,6 +25,9 @@ const FILES: [&str; 5] = [
     include_str!("lexicon/zh.txt"),
 ];
 
+/// Letters and marks that tell each of [`LANGUAGES`] from the others; they count as one common word.
+const LETTERS: [&str; 5] = ["", "äöüß", "çèêëîïôûœ", "ñ¿¡áíóú", ""];
+
 /// Fewest words of a text whose language is determined by their share of common words.
 const WORDS_TO_JUDGE: usize = 4;
 /// Share of common words, in percent, below which a longer text is in no supported language.
@@ -315,8 +318,11 @@ pub(super) fn lexicon_of(low: &str) -> Option<&'static Lexicon> {
         .collect();
     let share = |lexicon: &Lexicon| words.iter().filter(|w| lexicon.is_common_word(w)).count();
     let mut best = english();
-    for lexicon in LEXICONS.iter() {
-        if share(lexicon) > share(best) {
+    let mut most = share(best);
+    for (lexicon, letters) in LEXICONS.iter().zip(LETTERS) {
+        let own = usize::from(low.contains(|c| letters.contains(c)));
+        if share(lexicon) + own > most {
+            most = share(lexicon) + own;
             best = lexicon;
         }
     }

@@ -14,7 +14,7 @@ pub(super) const MAX_QUOTE: usize = 160;
 /// Most sentences of one message.
 const SENTENCES: usize = 60;
 /// Fewest words of a statement before a question in the same sentence.
-const STATEMENT_WORDS: usize = 3;
+const STATEMENT_WORDS: usize = 2;
 /// Bytes of a sentence's opening.
 const OPENING: usize = 60;
 
