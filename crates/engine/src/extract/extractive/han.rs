@@ -20,3 +20,21 @@ pub(super) fn is_chinese(text: &str) -> bool {
         |c: char| matches!(c as u32, 0x3040..=0x30FF | 0x1100..=0x11FF | 0xAC00..=0xD7AF);
     text.chars().filter(|c| is_han(*c)).count() > 1 && !text.contains(is_kana_or_hangul)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn han_without_kana_or_hangul_is_chinese() {
+        assert!(is_chinese("周五不发版"));
+        assert!(!is_chinese("テストを先に書いてください"));
+        assert!(!is_chinese("we deploy on fridays"));
+    }
+
+    #[test]
+    fn two_han_characters_count_as_a_word_beside_words_in_other_letters() {
+        assert_eq!(word_count("支付走的是 stripe"), 3);
+        assert_eq!(word_count("payments go through stripe"), 4);
+    }
+}

@@ -45,3 +45,46 @@ fn weigh_clause(clause: &str, lexicon: &Lexicon) -> Option<i32> {
         (!stops && !lexicon.has_cue(Cue::NoSubject, subject)).then_some(stated)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexicon::lexicon_of;
+    use super::*;
+
+    fn is_standing(sentence: &str) -> bool {
+        let low = sentence.to_lowercase();
+        lexicon_of(&low).is_some_and(|lexicon| weigh_standing(&low, lexicon) > 0)
+    }
+
+    #[test]
+    fn a_statement_of_how_something_is_set_up_is_recognised_by_its_verb() {
+        for sentence in [
+            "card payments go through the gateway",
+            "Grace owns the importer",
+            "logs are kept 14 days because of the works council",
+            "payments go through the new gateway now, the old one was too expensive",
+            "Rechnungen gehen über das Portal raus",
+            "um den Importer kümmert sich Maria",
+            "los precios se guardan sin IVA",
+            "del módulo de stock se encarga Linus",
+        ] {
+            assert!(is_standing(sentence), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn news_of_the_moment_complaints_and_what_only_the_conversation_explains_are_none() {
+        for sentence in [
+            "the API is broken again",
+            "it goes through the wrong gateway",
+            "the list shows every row twice",
+            "this function runs on every request",
+            "staging is down until noon",
+            "let's go through the gateway",
+            "der Export läuft gerade auf einen Fehler",
+            "la tabla sale duplicada al filtrar por fecha",
+        ] {
+            assert!(!is_standing(sentence), "{sentence}");
+        }
+    }
+}
