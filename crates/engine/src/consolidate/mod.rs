@@ -57,7 +57,7 @@ pub use rules::{ConsolidationRules, FileLayout};
 pub use session_account::SessionAccount;
 #[cfg(test)]
 pub(crate) use session_account::accounts;
-pub use supersede::ends;
+pub use supersede::{ends, says_change};
 
 /// The input from which a scope's memory is built.
 #[derive(Debug, Clone)]

@@ -251,6 +251,15 @@ impl<'a> LexicalQuery<'a> {
         if all > 0.0 { had / all } else { 0.0 }
     }
 
+    /// The share of the question's weight that both texts contain.
+    pub(super) fn common_share(&self, one: &QueryTermCounts, other: &QueryTermCounts) -> f64 {
+        let mut common = *one;
+        for (count, of_other) in common.of.iter_mut().zip(other.of) {
+            *count = (*count).min(of_other);
+        }
+        self.share(&common, |_| false)
+    }
+
     /// Whether a concept's whole is this term.
     pub(super) fn is_term(&self, concept: &Concept, term: u32) -> bool {
         concept

@@ -50,6 +50,8 @@ pub struct CaseRecord {
     pub failed: Vec<&'static str>,
     /// The first answer, for changes.
     pub answer: String,
+    /// The first answer from the memory of all cases, if it is wrong.
+    pub crowd_answer: String,
     /// The lines of `MEMORY.md`.
     pub lines: Vec<String>,
 }
@@ -84,6 +86,8 @@ impl ChangesScore {
 pub struct ChangesReport {
     /// What holds comes first in recall.
     pub first_in_recall: ChangesScore,
+    /// What holds comes first in recall from one memory of all cases.
+    pub first_in_crowd: ChangesScore,
     /// What holds stands alone in `MEMORY.md`, its past in brackets.
     pub alone_in_files: ChangesScore,
     /// Of the changes that are shown, those that are shown the right way round.
@@ -129,6 +133,7 @@ pub async fn run_changes(
             .cases
             .push(record(&case.name, case.split, &failed, shown));
     }
+    ask_in_crowd(cases, split, fresh, options, &mut report).await?;
     for case in cases.keeps.iter().filter(|case| is_wanted(case.split)) {
         let shown = run_sessions(&case.sessions, None, fresh, options).await?;
         let kept = shown.keeps(&case.both);
@@ -158,12 +163,61 @@ pub async fn run_changes(
     Ok(report)
 }
 
+/// Asks all questions again, of one memory that holds the sessions of all cases: a memory is no two statements.
+async fn ask_in_crowd(
+    cases: &ChangeCases,
+    split: Option<Split>,
+    fresh: &FreshWorker<'_>,
+    options: &RecallOptions,
+    report: &mut ChangesReport,
+) -> Result<(), EvalError> {
+    let is_wanted = |of: Split| split.is_none_or(|split| split == of);
+    let changes = cases.changes.iter().filter(|case| is_wanted(case.split));
+    let changes: Vec<_> = changes.collect();
+    let keeps = cases.keeps.iter().filter(|case| is_wanted(case.split));
+    let of_changes = changes.iter().flat_map(|case| &case.sessions);
+    let mut sessions: Vec<&Vec<String>> = of_changes
+        .chain(keeps.flat_map(|case| &case.sessions))
+        .collect();
+    sessions.sort_by_key(|session| session.first());
+    let memory = fresh().map_err(EvalError::NoMemory)?;
+    for (n, session) in sessions.into_iter().enumerate() {
+        append_session(&memory.intake, n, session).await?;
+    }
+    learn(&memory, options).await?;
+    for (case, record) in changes.into_iter().zip(&mut report.cases) {
+        let answer = first_answer(&memory, &case.question, options).await?;
+        let is_first = holds(&answer, &case.current);
+        report.first_in_crowd.note(is_first);
+        if !is_first {
+            record.failed.push("not first among all cases");
+            record.crowd_answer = answer;
+        }
+    }
+    Ok(())
+}
+
+/// Extracts and consolidates what was appended, and embeds it.
+async fn learn(memory: &CaseMemory, options: &RecallOptions) -> Result<(), EvalError> {
+    work(&memory.worker, &Stop::default(), &NoProgress)
+        .await
+        .map_err(|error| match error {
+            WorkError::Store(error) => EvalError::Store(error),
+            WorkError::Files(error) => EvalError::NoMemory(Box::new(error)),
+        })?;
+    if let Some(model) = options.vectors.embedder() {
+        embed_all(&*memory.intake.store, &Tenant::local(), model, |_| ()).await?;
+    }
+    Ok(())
+}
+
 fn record(name: &str, split: Split, failed: &[Option<&'static str>], shown: Shown) -> CaseRecord {
     CaseRecord {
         name: name.to_owned(),
         split,
         failed: failed.iter().copied().flatten().collect(),
         answer: shown.answer,
+        crowd_answer: String::new(),
         lines: shown.lines,
     }
 }
@@ -178,21 +232,12 @@ async fn run_sessions(
     for (n, session) in sessions.iter().enumerate() {
         append_session(&memory.intake, n, session).await?;
     }
-    work(&memory.worker, &Stop::default(), &NoProgress)
-        .await
-        .map_err(|error| match error {
-            WorkError::Store(error) => EvalError::Store(error),
-            WorkError::Files(error) => EvalError::NoMemory(Box::new(error)),
-        })?;
+    learn(&memory, options).await?;
     let mut shown = Shown {
         lines: memory_lines(&memory).await?,
         answer: String::new(),
     };
     if let Some(question) = question {
-        if let Some(model) = options.vectors.embedder() {
-            let tenant = Tenant::local();
-            embed_all(&*memory.intake.store, &tenant, model, |_| ()).await?;
-        }
         shown.answer = first_answer(&memory, question, options).await?;
     }
     Ok(shown)

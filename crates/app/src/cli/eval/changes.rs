@@ -31,8 +31,9 @@ impl EvalCommand {
 }
 
 fn show(report: &ChangesReport, misses: bool) {
-    let lines: [(&str, &ChangesScore); 6] = [
+    let lines: [(&str, &ChangesScore); 7] = [
         ("what holds is the first answer", &report.first_in_recall),
+        ("the same, in one memory of all", &report.first_in_crowd),
         (
             "what holds stands alone in MEMORY.md",
             &report.alone_in_files,
@@ -55,6 +56,9 @@ fn show(report: &ChangesReport, misses: bool) {
         print_line!("{}: {}", case.name, case.failed.join(", "));
         if !case.answer.is_empty() {
             print_line!("  answer: {}", case.answer);
+        }
+        if !case.crowd_answer.is_empty() {
+            print_line!("  among all: {}", case.crowd_answer);
         }
         for line in &case.lines {
             print_line!("  {line}");

@@ -112,6 +112,12 @@ pub fn ends(later: &str, earlier: &str) -> Option<SupersessionReason> {
     compare::ends(&Statement::parse(later), &Statement::parse(earlier))
 }
 
+/// Whether a person's words say themselves that something changes: "now", "instead", "no longer".
+#[must_use]
+pub fn says_change(text: &str) -> bool {
+    Statement::parse(text).changes
+}
+
 /// Positions in the order in which they were last stated.
 fn by_time(stated: &[Stated<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..stated.len()).collect();

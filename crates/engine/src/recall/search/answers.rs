@@ -7,7 +7,7 @@ use daybook_domain::{Citation, StoreError};
 
 use super::candidates::CandidateFetcher;
 use super::deduplicate::{AnswerDeduplicator, order_digested_first};
-use super::{ANSWERS, RankedAnswer, RecallQuestion, stepped};
+use super::{ANSWERS, RankedAnswer, stepped};
 use crate::recall::phrases::has_phrases;
 use crate::recall::rank::RecallCandidate;
 
@@ -15,13 +15,13 @@ use crate::recall::rank::RecallCandidate;
 const EVENTS_SHOWN: usize = 50;
 
 impl CandidateFetcher<'_> {
-    /// The best answers without duplicates. `ranked` is in descending order.
+    /// The best answers without duplicates, at most `limit` and [`ANSWERS`]. `ranked` is in descending order.
     pub(super) async fn answers(
         &self,
         ranked: &[&RecallCandidate],
-        question: &RecallQuestion<'_>,
+        limit: usize,
     ) -> Result<Vec<RankedAnswer>, StoreError> {
-        let limit = question.limit.min(ANSWERS);
+        let limit = limit.min(ANSWERS);
         let mut answers = Vec::new();
         let mut seen = AnswerDeduplicator::default();
         for group in groups(ranked, limit + limit / 2 + 8) {

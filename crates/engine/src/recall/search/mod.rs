@@ -9,6 +9,7 @@
 mod answers;
 mod candidates;
 mod deduplicate;
+mod newest_first;
 mod outdated;
 mod question_vector;
 
@@ -281,8 +282,15 @@ impl Search<'_> {
             let newest = || b.outline.doc.age().cmp(&a.outline.doc.age());
             stepped(b).total_cmp(&stepped(a)).then_with(newest)
         });
-        let answers = fetcher.answers(&ranked, question).await?;
-        let answers = self.place_current_first(answers).await?;
+        let limit = question.limit.min(ANSWERS);
+        let mut answers = fetcher
+            .answers(&ranked, question.limit.max(newest_first::COMPARED))
+            .await?;
+        if !newest_first::asks_for_past(question.text) {
+            answers = newest_first::place_newest_first(answers, &ranking.lexical);
+        }
+        let mut answers = self.place_current_first(answers).await?;
+        answers.truncate(limit);
         Ok(SearchOutcome {
             candidates: ranked.len(),
             recalled: RecallResult {

@@ -78,7 +78,6 @@ impl Search<'_> {
             }
             placed.push(answer);
         }
-        placed.truncate(self.question.limit);
         Ok(placed)
     }
 
@@ -179,7 +178,7 @@ fn place_later_words_first(mut answers: Vec<RankedAnswer>) -> Vec<RankedAnswer> 
 }
 
 /// Whether an answer is what a person stated, in few words.
-fn is_statement(answer: &RankedAnswer) -> bool {
+pub(super) fn is_statement(answer: &RankedAnswer) -> bool {
     let is_persons = answer.origin == Some(Origin::Human)
         || answer.learned_from == Some(ObservationOrigin::Typed);
     is_persons && answer.text.len() <= STATEMENT && !answer.text.trim_end().ends_with('?')
