@@ -10,7 +10,7 @@ use crate::consolidate::content::{Content, ContentWord, ContentWords, WORD_LISTS
 use crate::consolidate::statement::{Denial, PATTERNS, Setting, Statement};
 
 /// Raised when texts are parsed in another way by the same lists of words and patterns.
-const PARSER: u64 = 1;
+const PARSER: u64 = 2;
 
 /// The rules by which texts are parsed, as a number: what other rules made is parsed again.
 static RULES: LazyLock<u128> = LazyLock::new(|| {
@@ -95,7 +95,11 @@ impl TextsEncoder {
         self.sets(&statement.withdrawn);
         self.settings(&statement.choices);
         self.settings(&statement.states);
+        self.settings(&statement.figures);
+        self.set(&statement.topic);
+        self.settings(&statement.qualified);
         self.number(usize::from(statement.changes));
+        self.number(usize::from(statement.adds));
     }
 
     pub(super) fn finish(self) -> Vec<u8> {
@@ -205,7 +209,11 @@ impl<'b> TextsDecoder<'b> {
             withdrawn: self.list(Self::set)?,
             choices: self.list(Self::setting)?,
             states: self.list(Self::setting)?,
+            figures: self.list(Self::setting)?,
+            topic: self.set()?,
+            qualified: self.list(Self::setting)?,
             changes: self.number()? == 1,
+            adds: self.number()? == 1,
         })
     }
 }

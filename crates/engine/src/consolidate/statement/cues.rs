@@ -23,6 +23,8 @@ pub(super) static CHOICE: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("choi
 pub(super) static STATE: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("state"));
 /// Phrases that say that something changes.
 pub(super) static CHANGE: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("change"));
+/// Phrases that say that something is added to what holds.
+pub(super) static ADDITION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("addition"));
 /// Phrases that make a denial a condition.
 pub(super) static CONDITION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("condition"));
 

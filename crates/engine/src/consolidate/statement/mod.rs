@@ -3,16 +3,24 @@
 //! Not here: which of two statements holds (`supersede`).
 
 mod cues;
+pub(super) mod figures;
 
 use regex::Regex;
 
 use super::content::{ContentWords, content_words, lowered};
 
 pub(super) use cues::SOURCE as PATTERNS;
-use cues::{CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, WITHDRAWN, has};
+use cues::{
+    ADDITION, CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, WITHDRAWN, has,
+};
 
 /// Most words of what a statement takes back: longer phrases are not names of things.
 const OLD_WORDS: usize = 6;
+
+/// Words before others that tell no two things from each other.
+const AGES: [&str; 10] = [
+    "old", "new", "ancient", "current", "alten", "neuen", "alte", "neue", "viejo", "nuevo",
+];
 
 /// What a statement sets: of two that set one key differently, only one holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,22 +57,45 @@ pub(super) struct Statement {
     pub choices: Vec<Setting>,
     /// What it states.
     pub states: Vec<Setting>,
+    /// Its measures, dates, times and numbers: the key is what each measures.
+    pub figures: Vec<Setting>,
+    /// Its words without its figures.
+    pub topic: ContentWords,
+    /// Words right before another: the key is the other. "api pool" is not "import pool".
+    pub qualified: Vec<Setting>,
     /// It says itself that something changes.
     pub changes: bool,
+    /// It says itself that it adds to what holds.
+    pub adds: bool,
 }
 
 impl Statement {
     /// Takes a text apart, sentence by sentence.
     pub(super) fn parse(text: &str) -> Self {
         let low = lowered(text);
+        let (figures, without) = figures::figures(&low);
         let mut statement = Self {
             words: content_words(&low),
+            topic: content_words(&without),
+            qualified: qualified(&without),
+            figures,
+            adds: has(&ADDITION, &low),
             ..Self::default()
         };
         for clause in clauses(&at_verbs(&low)) {
             statement.add_clause(clause);
         }
         statement
+    }
+
+    /// The figure of a value: its text is a number, and `subject` says what it is about.
+    pub(super) fn of_value(subject: &str, text: &str) -> Self {
+        let (figures, without) = figures::figures(&lowered(&format!("{subject} {text}")));
+        Self {
+            figures,
+            topic: content_words(&without),
+            ..Self::default()
+        }
     }
 
     fn add_clause(&mut self, clause: &str) {
@@ -149,6 +180,22 @@ fn denial(clause: &str) -> Option<Denial> {
         let words = content_words(after);
         (!has(&CONDITION, after)).then_some(Denial { head, words })
     })
+}
+
+/// Words right before others, without a word of the sentence's form between them.
+fn qualified(low: &str) -> Vec<Setting> {
+    let words: Vec<&str> = low.split_whitespace().collect();
+    let pairs = words.windows(2).filter_map(|pair| {
+        let ends = pair[0].ends_with([',', '.', ':', ';', '!', '?', ')']);
+        let (before, of) = (content_words(pair[0]), content_words(pair[1]));
+        let is_age = AGES.contains(&pair[0]);
+        let is_pair = !ends && !is_age && before.len() == 1 && of.len() == 1;
+        is_pair.then_some(Setting {
+            key: of,
+            value: before,
+        })
+    });
+    pairs.collect()
 }
 
 fn named_old(patterns: &[Regex], clause: &str) -> Vec<ContentWords> {

@@ -9,12 +9,16 @@ use daybook_domain::{ObservationKind as Kind, ObservationOrigin, SupersessionRea
 
 use crate::consolidate::content::ContentWords;
 use crate::consolidate::merge::MergedObservation;
-use crate::consolidate::statement::{Setting, Statement};
+use crate::consolidate::statement::{Setting, Statement, figures};
 
 /// Least share of a denial's words that are the claim's, too.
 const OPPOSITE_SHARE: f64 = 0.65;
 /// Fewest words that both have, unless they have no others.
 const OPPOSITE_WORDS: usize = 2;
+
+/// Fewest words besides figures that both have, to be about one thing, and their least part of the shorter statement.
+const TOPIC_WORDS: usize = 2;
+const TOPIC_PART: usize = 4;
 
 /// An observation with its statement's parts.
 #[derive(Debug)]
@@ -48,6 +52,9 @@ pub(super) fn supersedes(later: &Stated<'_>, earlier: &Stated<'_>) -> Option<Rea
                 && later.merged.text != earlier.merged.text;
             return is_update.then_some(Reason::Updated);
         }
+        (Kind::Value, _) | (_, Kind::Value) => {
+            return updates_figure(new, old).then_some(Reason::Updated);
+        }
         _ => {}
     }
     ends(new, old)
@@ -73,8 +80,10 @@ pub(super) fn ends(new: &Statement, old: &Statement) -> Option<Reason> {
         return Some(Reason::Reversed);
     }
     let is_withdrawn = |named: &ContentWords| holds(named) && is_its_subject(named, old);
-    let takes_back = new.withdrawn.iter().any(is_withdrawn);
-    takes_back.then_some(Reason::Withdrawn)
+    if new.withdrawn.iter().any(is_withdrawn) {
+        return Some(Reason::Withdrawn);
+    }
+    updates_figure(new, old).then_some(Reason::Updated)
 }
 
 /// Whether the later observation is trusted enough: no less than the earlier one, or a decision in the agent's words
@@ -126,4 +135,130 @@ fn is_opposite(denying: &Statement, claim: &Statement) -> bool {
         let is_whole = denial.words == claim.words;
         (common >= OPPOSITE_WORDS && covers) || is_whole
     })
+}
+
+/// Whether the new statement gives a measure of the old one's subject another figure.
+fn updates_figure(new: &Statement, old: &Statement) -> bool {
+    let common = new.topic.common(&old.topic);
+    let shorter = new.topic.len().min(old.topic.len());
+    let is_one_topic = (common >= TOPIC_WORDS && common * TOPIC_PART >= shorter)
+        || (common == 1 && shorter == 1 && new.changes);
+    is_one_topic && !new.adds && !is_other_case(new, old, common) && differ_in_a_figure(new, old)
+}
+
+/// Whether the statements speak of two things of a kind: "api pool" and "import pool", or sentences that differ in a
+/// word or two, as those about the backend and about the frontend do.
+fn is_other_case(new: &Statement, old: &Statement, common: usize) -> bool {
+    let is_qualified_otherwise = new.qualified.iter().any(|ours| {
+        let of_old: Vec<_> = old
+            .qualified
+            .iter()
+            .filter(|it| it.key == ours.key)
+            .collect();
+        let is_new = names(&ours.key, &old.topic) && ours.value.is_disjoint(&old.topic);
+        is_new && !of_old.is_empty() && of_old.iter().all(|it| it.value.is_disjoint(&new.topic))
+    });
+    let (ours, theirs) = (new.topic.len() - common, old.topic.len() - common);
+    let are_parallel = ours > 0 && theirs > 0 && common >= ours && common >= theirs;
+    is_qualified_otherwise || (are_parallel && !new.changes)
+}
+
+/// Whether a measure of which each gives one figure has two. Where the number of one of many things differs, too, as
+/// of a chapter, they are two things.
+fn differ_in_a_figure(new: &Statement, old: &Statement) -> bool {
+    let only = |statement: &Statement, is_meant: &dyn Fn(&ContentWords) -> bool| {
+        let mut meant = statement.figures.iter().filter(|it| is_meant(&it.key));
+        let first = meant.next().map(|it| it.value.clone());
+        first.filter(|_| meant.next().is_none())
+    };
+    let mut differing: Vec<&ContentWords> = Vec::new();
+    for Setting { key, .. } in &new.figures {
+        let ours = only(new, &|it| it == key);
+        let theirs = match figures::is_bare(key) {
+            true => only(old, &|it| !figures::has_unit(it)),
+            false => only(old, &|it| it == key),
+        };
+        if let (Some(ours), Some(theirs)) = (ours, theirs)
+            && ours != theirs
+        {
+            differing.push(key);
+        }
+    }
+    let of_things = differing.iter().filter(|it| !figures::has_unit(it)).count();
+    !differing.is_empty() && (of_things == 0 || differing.len() == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(earlier: &str, later: &str, updates: bool) {
+        let (old, new) = (Statement::parse(earlier), Statement::parse(later));
+        assert_eq!(
+            updates_figure(&new, &old),
+            updates,
+            "{earlier} / {later}\n{old:?}\n{new:?}"
+        );
+    }
+
+    #[test]
+    fn another_figure_of_one_measure_replaces_the_first() {
+        for (earlier, later) in [
+            (
+                "the kiosk sleeps after 30 s idle, battery matters most",
+                "people were cursing, so it sleeps after 3 min idle",
+            ),
+            (
+                "sadly we still have to support ios 15, half of the drivers have old phones",
+                "new phones have come, ios 17 is the lowest we care about",
+            ),
+            (
+                "the report is due with prof noether by april 10, i have six pages",
+                "noether gave me two extra weeks: the report is due april 24",
+            ),
+            (
+                "der warenimport läuft bei uns immer montags um 6",
+                "wegen der lieferzeiten läuft der warenimport jetzt mittwochs um 4",
+            ),
+            (
+                "商品接口的缓存先设成60秒",
+                "数据库扛不住了,商品接口的缓存改为15分钟吧",
+            ),
+            (
+                "the debug port is at 115200 baud, nothing special",
+                "i flashed a build with the debug port at 921600",
+            ),
+        ] {
+            check(earlier, later, true);
+        }
+    }
+
+    #[test]
+    fn figures_of_two_things_both_hold() {
+        for (earlier, later) in [
+            (
+                "chapter 2 should be under 4000 words",
+                "chapter 5 can have up to 9000 words, it is the storm",
+            ),
+            (
+                "the api pool of the server has 4 threads",
+                "the import pool of the server has 16 threads",
+            ),
+            (
+                "backend tests take 5 min in ci",
+                "frontend tests take 9 min in ci",
+            ),
+            (
+                "tests of the backend take 5 min in ci",
+                "tests of the frontend take 9 min in ci",
+            ),
+            (
+                "the report is due on monday at noon",
+                "the report also goes to grace on tuesday",
+            ),
+        ] {
+            check(earlier, later, false);
+        }
+    }
 }

@@ -257,8 +257,11 @@ fn reviews(
 
 pub(super) fn stated<'m>(merged: &'m MergedObservation, texts: &mut ParsedTexts) -> Stated<'m> {
     let statement = match merged.kind {
-        // The text is a number; what it is about stands in its context.
-        ObservationKind::Value => Arc::default(),
+        // The text is a number; what it is about stands in its subject.
+        ObservationKind::Value => {
+            let subject = merged.subject.as_deref().unwrap_or_default();
+            Arc::new(Statement::of_value(subject, &merged.text))
+        }
         _ => texts.statement(&merged.text),
     };
     let subject = merged.subject.as_deref().map(subject_words);
