@@ -149,11 +149,17 @@ fn fix_entry(_: &MemoryInput, merged: &MergedObservation) -> MemoryEntry {
 fn value_entries(observations: &[MergedObservation]) -> Vec<MemoryEntry> {
     let mut by_subject: BTreeMap<ContentWords, Vec<&MergedObservation>> = BTreeMap::new();
     let values = observations.iter();
-    for merged in values.filter(|merged| merged.kind == ObservationKind::Value) {
+    let values = values.filter(|merged| merged.kind == ObservationKind::Value);
+    for merged in values {
         let subject = merged.subject.as_deref().unwrap_or_default();
         let of_subject = by_subject.entry(subject_words(subject)).or_default();
         of_subject.push(merged);
     }
+    // A statement in other words may have ended the last value: the line is that statement's.
+    by_subject.retain(|_, values| {
+        let last = values.iter().max_by_key(|value| (value.last_at(), &value.text));
+        last.is_some_and(|last| last.validity.ended.is_none())
+    });
     // The first name of the subject stays: the entry is found by it.
     let named = by_subject.into_values().filter_map(|values| {
         let first = values.iter().min_by_key(|value| value.first_at())?;

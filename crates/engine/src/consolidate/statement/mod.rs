@@ -5,6 +5,8 @@
 mod cues;
 pub(super) mod figures;
 
+use std::sync::LazyLock;
+
 use regex::Regex;
 
 use super::content::{ContentWords, content_words, lowered};
@@ -148,6 +150,12 @@ fn clauses(low: &str) -> impl Iterator<Item = &str> {
         .filter(|clause| !clause.is_empty())
 }
 
+/// Since when something holds, before what holds.
+static SINCE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:since|from|as of|starting) (?:today|yesterday|tomorrow|now on|now|(?:this|next|last) \w+|\w+day),? (?:on,? )?")
+        .expect("the pattern is constant")
+});
+
 /// "the vault is in Oban" of "remember: the vault is in Oban".
 fn without_address(clause: &str) -> &str {
     let address = [
@@ -158,10 +166,18 @@ fn without_address(clause: &str) -> &str {
         "keep in mind",
         "merke dir",
         "recuerda",
+        "btw",
+        "update",
+        "heads up",
     ];
-    match clause.split_once([':', ',']) {
+    let stated = match clause.split_once([':', ',']) {
         Some((first, rest)) if address.contains(&first.trim()) => rest.trim_start(),
+        Some((first, rest)) if first.starts_with("quick ") => rest.trim_start(),
         _ => clause.strip_prefix("remember that ").unwrap_or(clause),
+    };
+    match SINCE.find(stated) {
+        Some(since) => &stated[since.end()..],
+        None => stated,
     }
 }
 
