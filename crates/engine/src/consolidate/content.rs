@@ -79,11 +79,7 @@ impl Content {
             denies: denies(&low),
             denied: denied_words(&low),
             words: words.iter().copied().collect(),
-            order: if ORDERED.is_match(&low) {
-                words
-            } else {
-                Vec::new()
-            },
+            order: ordered(&low, words),
         }
     }
 
@@ -128,6 +124,17 @@ impl Content {
     pub(super) fn numbers(&self) -> impl Iterator<Item = ContentWord> + '_ {
         self.words.iter().filter(|word| word.has_digit())
     }
+}
+
+/// The words in their order, then those between which it matters: "after the backfill" is not "before the backfill".
+/// None where no word orders them.
+fn ordered(low: &str, mut words: Vec<ContentWord>) -> Vec<ContentWord> {
+    let mut orders = ORDERED.find_iter(low).map(|it| it.as_str()).peekable();
+    if orders.peek().is_none() {
+        return Vec::new();
+    }
+    words.extend(orders.map(ContentWord::of));
+    words
 }
 
 /// A text in lower case with straight apostrophes.

@@ -157,7 +157,9 @@ fn value_entries(observations: &[MergedObservation]) -> Vec<MemoryEntry> {
     }
     // A statement in other words may have ended the last value: the line is that statement's.
     by_subject.retain(|_, values| {
-        let last = values.iter().max_by_key(|value| (value.last_at(), &value.text));
+        let last = values
+            .iter()
+            .max_by_key(|value| (value.last_at(), &value.text));
         last.is_some_and(|last| last.validity.ended.is_none())
     });
     // The first name of the subject stays: the entry is found by it.
