@@ -160,16 +160,22 @@ pub fn promoted(
 /// Builds a scope's memory.
 #[must_use]
 pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
-    consolidate_parsed(input, &mut ParsedTexts::default())
+    consolidate_parsed(input.clone(), &mut ParsedTexts::default())
 }
 
 /// [`consolidate`] with the parsed texts of the last time: the memory is the same, and made sooner. Afterwards `texts`
 /// are those of this memory.
 #[must_use]
-pub fn consolidate_parsed(input: &MemoryInput, texts: &mut ParsedTexts) -> ScopeMemory {
+pub fn consolidate_parsed(mut input: MemoryInput, texts: &mut ParsedTexts) -> ScopeMemory {
+    // Proposals alone need the observations once more beside what they are merged into.
+    let observations = match input.proposals.is_empty() {
+        true => std::mem::take(&mut input.observations),
+        false => input.observations.clone(),
+    };
+    let input = &input;
     let accounts = session_account::accounts(&input.extractions);
     let proposals = CurrentProposals::of(input);
-    let mut merged = merge::merge_observations(&input.observations, &input.uses, texts);
+    let mut merged = merge::merge_observations(observations, &input.uses, texts);
     proposals.merge(&mut merged);
     let mut changes = supersede::statement_changes(&merged, texts);
     proposals.supersede(&merged, &mut changes);

@@ -11,19 +11,19 @@ const CITED_SESSIONS: usize = 3;
 const CITED_RANGES: usize = 6;
 
 /// `[7f78:L382,476] [ca:L83-143]`
-pub(super) fn citations(evidence: &[Evidence]) -> String {
-    let mut cited: Vec<(String, Vec<u32>)> = Vec::new();
+pub(super) fn citations<'e>(evidence: impl IntoIterator<Item = &'e Evidence>) -> String {
+    let mut cited: Vec<(&str, Vec<u32>)> = Vec::new();
     for one in evidence {
         match cited.iter_mut().find(|(label, _)| *label == one.label) {
             Some((_, lines)) => lines.extend(&one.lines),
-            None => cited.push((one.label.clone(), one.lines.clone())),
+            None => cited.push((&one.label, one.lines.clone())),
         }
     }
     let more = cited.len().saturating_sub(CITED_SESSIONS);
     let mut text: Vec<String> = cited
         .into_iter()
         .take(CITED_SESSIONS)
-        .map(|(label, lines)| cite(&label, lines))
+        .map(|(label, lines)| cite(label, lines))
         .collect();
     if more > 0 {
         text.push(format!("+{more}"));

@@ -124,7 +124,7 @@ mod tests {
     }
 
     fn check(observations: &[Observation], uses: &[Use], expected: &[&str]) {
-        let merged = merge_observations(observations, uses, &mut ParsedTexts::default());
+        let merged = merge_observations(observations.to_vec(), uses, &mut ParsedTexts::default());
         let best = top_ranked(&merged.iter().collect::<Vec<_>>(), 9);
         let texts: Vec<&str> = best.iter().map(|merged| merged.text.as_str()).collect();
         assert_eq!(texts, expected, "{uses:?}");
@@ -189,8 +189,8 @@ mod tests {
             use_of(Cited, "later", ("other", 1)),
         ];
         assert_eq!(
-            merge_observations(&all, &elsewhere, &mut ParsedTexts::default()),
-            merge_observations(&all, &[], &mut ParsedTexts::default())
+            merge_observations(all.to_vec(), &elsewhere, &mut ParsedTexts::default()),
+            merge_observations(all.to_vec(), &[], &mut ParsedTexts::default())
         );
     }
 }

@@ -192,7 +192,7 @@ impl TwoMemories {
         let lock = lock(&folder);
         let changes = persons_changes(&lock, &stamp())?;
         let input = self.input(&self.keeping);
-        let memory = consolidate_parsed(&input, &mut self.texts);
+        let memory = consolidate_parsed(input.clone(), &mut self.texts);
         assert_eq!(memory, consolidate(&input));
         keep_returned(&lock, &changes, &memory)?;
         let rule = Orphans::Remove;

@@ -31,6 +31,8 @@ impl FolderTexts {
     /// Those of the memory folder at `path`.
     #[must_use]
     pub fn of(path: &Path) -> Self {
+        // A folder has one list, however its path is written.
+        let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.get(path) {
             return known.clone();
@@ -41,7 +43,7 @@ impl FolderTexts {
         let bytes = bounded::read(&path.join(LIST), LIST_BYTES);
         let texts = ParsedTexts::decode(&bytes.unwrap_or_default());
         let texts = Self(Arc::new(Mutex::new(texts)));
-        kept.insert(path.to_owned(), texts.clone());
+        kept.insert(path.clone(), texts.clone());
         texts
     }
 

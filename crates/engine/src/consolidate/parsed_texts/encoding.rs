@@ -10,7 +10,7 @@ use crate::consolidate::content::{Content, ContentWord, ContentWords, WORD_LISTS
 use crate::consolidate::statement::{Denial, PATTERNS, Setting, Statement};
 
 /// Raised when texts are parsed in another way by the same lists of words and patterns.
-const PARSER: u64 = 1;
+const PARSER: u64 = 2;
 
 /// The rules by which texts are parsed, as a number: what other rules made is parsed again.
 static RULES: LazyLock<u128> = LazyLock::new(|| {

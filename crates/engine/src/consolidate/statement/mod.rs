@@ -9,7 +9,9 @@ use regex::Regex;
 use super::content::{ContentWords, content_words, lowered};
 
 pub(super) use cues::SOURCE as PATTERNS;
-use cues::{CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, WITHDRAWN, has};
+use cues::{
+    CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, SettingPattern, WITHDRAWN, has,
+};
 
 /// Most words of what a statement takes back: longer phrases are not names of things.
 const OLD_WORDS: usize = 6;
@@ -159,7 +161,7 @@ fn named_old(patterns: &[Regex], clause: &str) -> Vec<ContentWords> {
         .collect()
 }
 
-fn settings(patterns: &[Regex], clause: &str) -> Vec<Setting> {
+fn settings(patterns: &[SettingPattern], clause: &str) -> Vec<Setting> {
     let found = patterns.iter().filter_map(|it| it.captures(clause));
     let setting = found.map(|captures| {
         let words = |name| {

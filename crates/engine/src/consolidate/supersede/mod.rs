@@ -4,25 +4,22 @@
 //! people stated, and need no model. The result depends on the observations alone, not on the order in which they came.
 
 mod compare;
+mod outline;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use daybook_domain::{Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp};
 
-use super::content::{ContentWord, ContentWords, WordMap, subject_words};
+use super::content::subject_words;
 use super::merge::MergedObservation;
 use super::parsed_texts::ParsedTexts;
 use super::statement::Statement;
 pub(super) use compare::may_end;
 use compare::{Stated, supersedes};
-
-/// Words by which an observation finds earlier ones: its rarest.
-const RARE_WORDS: usize = 6;
-/// Most earlier observations, the latest, that share one word and are compared.
-const OF_ONE_WORD: usize = 64;
-/// Most statements in which a name of something occurs: a word of more is no name.
-const NAME_STATEMENTS: usize = 8;
+use outline::{LaterOutline, StatementOutline};
+use words::{SeenStatements, StatementWords, StatementsByWord};
 
 /// One observation that no longer holds, by position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,20 +51,25 @@ pub(super) fn statement_changes(
     texts: &mut ParsedTexts,
 ) -> StatementChanges {
     let stated: Vec<Stated<'_>> = observations.iter().map(|one| stated(one, texts)).collect();
-    let words = RareWords::of(&stated);
-    let mut known = KnownStatements::default();
+    let words = StatementWords::of(&stated);
+    let outlines: Vec<StatementOutline> = stated.iter().map(StatementOutline::of).collect();
+    let mut known = KnownStatements::new(&words);
     let mut seen = SeenStatements::of(stated.len());
     let mut ended: Vec<Option<Change>> = vec![None; stated.len()];
     let mut found = StatementChanges::default();
     for later in by_time(&stated) {
         let one = &stated[later];
-        let rare = words.rarest_of(one);
+        let outline = LaterOutline::of(one);
+        let rare = match outline.may_end_any() {
+            true => words.rarest_of(later),
+            false => Vec::new(),
+        };
         let mut contradictions: Vec<(usize, usize)> = Vec::new();
         let mut superseded: Vec<(usize, SupersessionReason)> = Vec::new();
-        for at in known.sharing(&rare, &mut seen) {
-            let reason = match ended[at].is_some() {
-                true => None,
-                false => supersedes(one, &stated[at]),
+        for at in known.by_word.sharing(&rare, &mut seen) {
+            let reason = match outline.may_end(&outlines[at]) && ended[at].is_none() {
+                true => supersedes(one, &stated[at]),
+                false => None,
             };
             match reason {
                 Some(reason) if is_before(&stated[at], one) => superseded.push((at, reason)),
@@ -101,7 +103,7 @@ pub(super) fn statement_changes(
     found
         .changes
         .sort_by_key(|change| (change.until, change.earlier));
-    found.reviews = reviews(&stated, (&words, &known), &found.changes);
+    found.reviews = reviews(&stated, &known, &found.changes);
     found
 }
 
@@ -115,91 +117,35 @@ pub fn ends(later: &str, earlier: &str) -> Option<SupersessionReason> {
 /// Positions in the order in which they were last stated.
 fn by_time(stated: &[Stated<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..stated.len()).collect();
-    order.sort_by_key(|at| last_evidence(&stated[*at]).map(|last| (last.at, last.events.last())));
+    order.sort_by_cached_key(|at| {
+        last_evidence(&stated[*at]).map(|last| (last.at, last.events.last().copied()))
+    });
     order
 }
 
-/// How many statements hold each word.
-struct RareWords(WordMap<ContentWord, usize>);
-
-impl RareWords {
-    fn of(stated: &[Stated<'_>]) -> Self {
-        let mut frequencies = WordMap::default();
-        for word in stated.iter().flat_map(search_words) {
-            *frequencies.entry(word).or_default() += 1;
-        }
-        Self(frequencies)
-    }
-
-    /// The rarest words of a statement that another one has, too.
-    fn rarest_of(&self, one: &Stated<'_>) -> Vec<ContentWord> {
-        let words = search_words(one).map(|word| (self.0[&word], word));
-        let mut words: Vec<_> = words.filter(|(statements, _)| *statements > 1).collect();
-        words.sort_unstable();
-        words.dedup();
-        words.truncate(RARE_WORDS);
-        words.into_iter().map(|(_, word)| word).collect()
-    }
-
-    /// Whether words are rare enough to name one thing.
-    fn are_names(&self, words: &ContentWords) -> bool {
-        let mut counts = words.iter().map(|word| self.0.get(&word));
-        counts.all(|count| count.is_some_and(|count| *count <= NAME_STATEMENTS))
-    }
-}
-
-/// Which statements a search has returned. Searches are counted, so that a new one need not clear the list.
-struct SeenStatements {
-    in_search: Vec<u32>,
-    search: u32,
-}
-
-impl SeenStatements {
-    fn of(statements: usize) -> Self {
-        Self {
-            in_search: vec![0; statements],
-            search: 0,
-        }
-    }
-
-    fn begin(&mut self) {
-        self.search += 1;
-    }
-
-    fn is_new(&mut self, at: usize) -> bool {
-        std::mem::replace(&mut self.in_search[at], self.search) != self.search
-    }
-}
-
 /// Statements that were already compared, by word and by session.
-#[derive(Default)]
 struct KnownStatements<'s> {
-    by_word: WordMap<ContentWord, Vec<usize>>,
+    words: &'s StatementWords,
+    by_word: StatementsByWord,
     last_setting: HashMap<&'s SessionId, usize>,
 }
 
 impl<'s> KnownStatements<'s> {
-    fn add(&mut self, at: usize, one: &'s Stated<'s>) {
-        for word in search_words(one) {
-            self.by_word.entry(word).or_default().push(at);
-        }
-        if one.statement.settings().next().is_some() {
-            for session in one.merged.sessions_of_evidence() {
-                self.last_setting.insert(session, at);
-            }
+    fn new(words: &'s StatementWords) -> Self {
+        Self {
+            words,
+            by_word: StatementsByWord::new(words),
+            last_setting: HashMap::new(),
         }
     }
 
-    /// The latest statements that share one of the words, each once.
-    fn sharing<'k>(
-        &'k self,
-        words: &'k [ContentWord],
-        seen: &'k mut SeenStatements,
-    ) -> impl Iterator<Item = usize> + 'k {
-        seen.begin();
-        let known = words.iter().filter_map(|word| self.by_word.get(word));
-        let latest = known.flat_map(|known| known.iter().rev().take(OF_ONE_WORD).copied());
-        latest.filter(|at| seen.is_new(*at))
+    fn add(&mut self, at: usize, one: &'s Stated<'s>) {
+        self.by_word.add(at, self.words);
+        if one.statement.settings().next().is_some() {
+            let evidence = one.merged.evidence.iter();
+            let settings = evidence.map(|evidence| (&evidence.session, at));
+            self.last_setting.extend(settings);
+        }
     }
 
     /// The choice that "let's use B instead" replaces: the one before it in the same session.
@@ -226,7 +172,7 @@ impl<'s> KnownStatements<'s> {
 /// The statements that name what a replaced one had set: they were made while it held, and rest on it.
 fn reviews(
     stated: &[Stated<'_>],
-    (words, known): (&RareWords, &KnownStatements<'_>),
+    known: &KnownStatements<'_>,
     changes: &[Change],
 ) -> Vec<(usize, Change)> {
     let ended: BTreeSet<usize> = changes.iter().map(|change| change.earlier).collect();
@@ -234,8 +180,10 @@ fn reviews(
     let mut seen = SeenStatements::of(stated.len());
     for change in changes {
         let earlier = &stated[change.earlier].statement;
-        for set in earlier.settings().filter(|set| words.are_names(&set.value)) {
-            for at in known.sharing(set.value.as_slice(), &mut seen) {
+        let names = earlier.settings();
+        for set in names.filter(|set| known.words.are_names(&set.value)) {
+            let value = known.words.numbers_of(&set.value);
+            for at in known.by_word.sharing(&value, &mut seen) {
                 let (one, of) = (&stated[at].statement, stated[at].merged);
                 let rests_on = set.value.is_subset(&one.words)
                     && !one.denies(&set.value)
@@ -261,10 +209,6 @@ pub(super) fn stated<'m>(merged: &'m MergedObservation, texts: &mut ParsedTexts)
         statement,
         subject: subject.unwrap_or_default(),
     }
-}
-
-fn search_words<'a>(stated: &'a Stated<'_>) -> impl Iterator<Item = ContentWord> + 'a {
-    stated.statement.words.iter().chain(stated.subject.iter())
 }
 
 /// Whether it was last stated before the other. What was stated at one time can be put in order within one session only.

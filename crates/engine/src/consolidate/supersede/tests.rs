@@ -16,7 +16,7 @@ fn observed(kind: Kind, text: &str, at: u64) -> Observation {
 }
 
 fn merged(observations: &[Observation]) -> Vec<MergedObservation> {
-    merge_observations(observations, &[], &mut ParsedTexts::default())
+    merge_observations(observations.to_vec(), &[], &mut ParsedTexts::default())
 }
 
 fn changes(merged: &[MergedObservation]) -> StatementChanges {
@@ -186,5 +186,61 @@ fn what_was_stated_at_one_time_stays_open() {
     assert_eq!(
         (found.changes, found.contradictions),
         (vec![], vec![(0, 1)])
+    );
+}
+
+/// Statements of every form that a rule reads.
+const FORMS: [&str; 16] = [
+    "Let's use Postgres for the ledger",
+    "let's use SQLite for the ledger instead of Postgres",
+    "never use Postgres for the ledger",
+    "use tabs for indentation",
+    "use spaces instead of tabs",
+    "the staging server runs on port 8080",
+    "the staging server now runs on port 9090",
+    "we renamed the ledger to the account book",
+    "we're changing the ledger from Postgres to SQLite",
+    "the ledger is gone",
+    "we don't need tabs any more",
+    "close the question of the ledger",
+    "don't deploy on fridays",
+    "please deploy on fridays again",
+    "which port does the staging server use?",
+    "8080",
+];
+
+#[test]
+fn an_outline_lets_every_pair_pass_that_a_rule_applies_to() {
+    use daybook_domain::ObservationOrigin as Origin;
+    let origins = [Origin::External, Origin::Concluded, Origin::Typed];
+    let mut all = Vec::new();
+    for (kind, origin) in Kind::ALL
+        .iter()
+        .flat_map(|kind| origins.map(|it| (*kind, it)))
+    {
+        for (n, text) in FORMS.iter().enumerate() {
+            let mut one = observed(kind, text, n as u64);
+            one.origin = origin;
+            one.subject = (kind == Kind::Value).then(|| "staging port".to_owned());
+            all.extend(merged(&[one]));
+        }
+    }
+    let mut texts = ParsedTexts::default();
+    let stated: Vec<Stated<'_>> = all.iter().map(|one| stated(one, &mut texts)).collect();
+    let outlines: Vec<StatementOutline> = stated.iter().map(StatementOutline::of).collect();
+    let (mut ended, mut excluded) = (0, 0);
+    for later in &stated {
+        let outline = LaterOutline::of(later);
+        for (earlier, before) in stated.iter().zip(&outlines) {
+            let may = outline.may_end_any() && outline.may_end(before);
+            let ends = supersedes(later, earlier).is_some();
+            assert!(may || !ends, "{:?} / {:?}", later.merged, earlier.merged);
+            ended += usize::from(ends);
+            excluded += usize::from(!may);
+        }
+    }
+    assert!(
+        ended > 100 && excluded > ended,
+        "{ended} ended, {excluded} excluded"
     );
 }
