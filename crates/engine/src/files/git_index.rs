@@ -244,10 +244,53 @@ pub(super) fn stat_of(path: &Path) -> std::io::Result<Stat> {
     Stat::from_fs(&found).map_err(std::io::Error::other)
 }
 
+/// [`stat_of`] an entry of a folder that is being read. The system looks its name up in the open folder, and not the
+/// whole path again.
+#[cfg(unix)]
+pub(super) fn stat_in_folder(entry: &std::fs::DirEntry) -> std::io::Result<Stat> {
+    use std::os::unix::fs::MetadataExt;
+    let found = entry.metadata()?;
+    let time = |seconds: i64, nanoseconds: i64| match u32::try_from(seconds) {
+        Ok(secs) => Time {
+            secs,
+            nsecs: nanoseconds as u32,
+        },
+        Err(_) => Time::default(),
+    };
+    Ok(Stat {
+        mtime: time(found.mtime(), found.mtime_nsec()),
+        ctime: time(found.ctime(), found.ctime_nsec()),
+        // Cut to 32 bits, as git does.
+        dev: found.dev() as u32,
+        ino: found.ino() as u32,
+        uid: found.uid(),
+        gid: found.gid(),
+        size: found.len() as u32,
+    })
+}
+
+/// [`stat_of`] an entry of a folder that is being read.
+#[cfg(not(unix))]
+pub(super) fn stat_in_folder(entry: &std::fs::DirEntry) -> std::io::Result<Stat> {
+    stat_of(&entry.path())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use gix::objs::tree::EntryKind;
+
+    #[test]
+    fn a_stat_is_the_same_by_path_and_in_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.md"), "text").unwrap();
+        for entry in std::fs::read_dir(folder.path()).unwrap() {
+            let entry = entry.unwrap();
+            let in_folder = stat_in_folder(&entry).unwrap();
+            assert_eq!(in_folder, stat_of(&entry.path()).unwrap());
+            assert_eq!(in_folder.size, 4);
+        }
+    }
 
     #[test]
     fn entry_kinds_become_the_modes_that_git_expects() {
