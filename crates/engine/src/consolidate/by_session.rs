@@ -13,8 +13,14 @@ impl<'a> ObservationsBySession<'a> {
     pub(super) fn new(observations: &'a [MergedObservation]) -> Self {
         let mut by_session: HashMap<&SessionId, Vec<&MergedObservation>> = HashMap::new();
         for merged in observations {
-            for session in merged.sessions_of_evidence() {
-                by_session.entry(session).or_default().push(merged);
+            for (n, evidence) in merged.evidence.iter().enumerate() {
+                let mut before = merged.evidence[..n].iter();
+                if before.all(|other| other.session != evidence.session) {
+                    by_session
+                        .entry(&evidence.session)
+                        .or_default()
+                        .push(merged);
+                }
             }
         }
         Self(by_session)

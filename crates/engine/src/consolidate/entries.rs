@@ -28,7 +28,7 @@ pub(super) fn time_and_branch_suffix(input: &MemoryInput, merged: &MergedObserva
 pub(super) fn observation_entry(merged: &MergedObservation, line: String) -> MemoryEntry {
     let past = &merged.validity.past;
     let cited = merged.evidence.iter();
-    let cited = cited.chain(past.iter().flat_map(|past| &past.evidence));
+    let cited = cited.chain(past.iter().flat_map(|past| &*past.evidence));
     // Deleting the line takes back what it replaced, too: otherwise that would hold again.
     let observations = merged.observations.iter();
     let observations = observations.chain(past.iter().flat_map(|past| &past.observations));

@@ -36,8 +36,8 @@ pub(super) struct MergedObservation {
     pub origin: ObservationOrigin,
     /// The merged observations, by time of first evidence.
     pub observations: Vec<ObservationId>,
-    /// Their evidence, by time.
-    pub evidence: Vec<Evidence>,
+    /// Their evidence, by time. Shared with the past of what took their place.
+    pub evidence: Arc<Vec<Evidence>>,
     /// The uses of the evidence.
     pub usage: UsageSources,
     /// How long it holds.
@@ -89,12 +89,6 @@ impl MergedObservation {
             .map(|e| e.at)
             .max()
             .unwrap_or(Timestamp::ZERO)
-    }
-
-    /// Whether it has evidence from work on `branch`.
-    pub(super) fn is_on(&self, branch: &str) -> bool {
-        let mut branches = self.evidence.iter().map(|e| e.branch.as_deref());
-        branches.any(|it| it == Some(branch))
     }
 
     /// The branches in the evidence, without repeats.
@@ -237,7 +231,7 @@ pub(super) fn promoted(
             stated: true,
             origin: ObservationOrigin::Typed,
             quoted: merged.quoted,
-            evidence: merged.evidence,
+            evidence: Arc::unwrap_or_clone(merged.evidence),
             tokens: String::new(),
         })
         .collect()
@@ -252,7 +246,7 @@ fn new_merged(observation: Observation) -> MergedObservation {
         subject: observation.subject.map(uncited),
         origin: observation.origin,
         observations: vec![observation.id],
-        evidence: observation.evidence,
+        evidence: Arc::new(observation.evidence),
         usage: UsageSources::default(),
         validity: Validity::default(),
         pinned: false,
@@ -271,11 +265,10 @@ fn uncited(text: String) -> String {
 fn add_observation(merged: &mut MergedObservation, observation: Observation) {
     merged.observations.push(observation.id);
     merged.origin = merged.origin.max(observation.origin);
-    merged.evidence.extend(observation.evidence);
-    merged
-        .evidence
-        .sort_by(|a, b| (a.at, &a.label, &a.events).cmp(&(b.at, &b.label, &b.events)));
-    merged.evidence.dedup();
+    let evidence = Arc::make_mut(&mut merged.evidence);
+    evidence.extend(observation.evidence);
+    evidence.sort_by(|a, b| (a.at, &a.label, &a.events).cmp(&(b.at, &b.label, &b.events)));
+    evidence.dedup();
 }
 
 #[cfg(test)]

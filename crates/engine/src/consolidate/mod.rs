@@ -172,8 +172,8 @@ pub fn consolidate_parsed(mut input: MemoryInput, texts: &mut ParsedTexts) -> Sc
         true => std::mem::take(&mut input.observations),
         false => input.observations.clone(),
     };
+    let accounts = session_account::take_accounts(&mut input.extractions);
     let input = &input;
-    let accounts = session_account::accounts(&input.extractions);
     let proposals = CurrentProposals::of(input);
     let mut merged = merge::merge_observations(observations, &input.uses, texts);
     proposals.merge(&mut merged);
@@ -184,13 +184,14 @@ pub fn consolidate_parsed(mut input: MemoryInput, texts: &mut ParsedTexts) -> Sc
     proposals.reword(&mut merged);
     let reworded = persons_words::apply(&input.persons, &mut merged);
     let by_session = ObservationsBySession::new(&merged);
+    let dated = dated_pages::dated_sessions(input, &accounts, &by_session);
     let curated = sections::curated_page(input, &accounts, &merged);
     let mut memory = ScopeMemory {
         summary: sections::summary_page(input, &curated, &accounts),
         branches: branches::branches_page(input, &accounts, &merged),
         names: names::names_page(input, &accounts, &merged),
-        daily: dated_pages::daily_pages(input, &accounts, &by_session),
-        sessions: dated_pages::session_pages(input, &accounts, &by_session),
+        daily: dated_pages::daily_pages(input, &dated),
+        sessions: dated_pages::session_pages(input, dated),
         notes: dated_pages::note_pages(input, &merged),
         rollouts: None,
         curated,

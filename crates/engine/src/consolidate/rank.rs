@@ -25,7 +25,7 @@ pub(super) fn top_ranked(
     most: usize,
 ) -> Vec<MergedObservation> {
     let mut ranked: Vec<&MergedObservation> = observations.to_vec();
-    ranked.sort_by_cached_key(|merged| {
+    ranked.sort_by_cached_key(|merged: &&MergedObservation| {
         (
             !merged.pinned,
             Reverse(
@@ -38,7 +38,7 @@ pub(super) fn top_ranked(
             Reverse(times_stated(merged)),
             Reverse(merged.last_at()),
             Reverse(merged.usage.times_shown()),
-            merged.text.clone(),
+            merged.text.as_str(),
         )
     });
     let mut of_session: HashMap<&SessionId, usize> = HashMap::new();

@@ -4,6 +4,7 @@
 //! people stated, and need no model. The result depends on the observations alone, not on the order in which they came.
 
 mod compare;
+mod kept;
 mod outline;
 mod words;
 
@@ -18,8 +19,10 @@ use super::parsed_texts::ParsedTexts;
 use super::statement::Statement;
 pub(super) use compare::may_end;
 use compare::{Stated, supersedes};
+pub(super) use kept::{EndedStatement, KeptSearch};
+use kept::{common_places, statement_number, words_number};
 use outline::{LaterOutline, StatementOutline};
-use words::{SeenStatements, StatementWords, StatementsByWord};
+use words::{SeenStatements, StatementWords, StatementsByWord, WordNumber};
 
 /// One observation that no longer holds, by position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,29 +55,24 @@ pub(super) fn statement_changes(
 ) -> StatementChanges {
     let stated: Vec<Stated<'_>> = observations.iter().map(|one| stated(one, texts)).collect();
     let words = StatementWords::of(&stated);
-    let outlines: Vec<StatementOutline> = stated.iter().map(StatementOutline::of).collect();
-    let mut known = KnownStatements::new(&words);
-    let mut seen = SeenStatements::of(stated.len());
+    let order = by_time(&stated);
+    let (searches, are_new, by_word) = searches(&stated, &words, &order, texts);
+    let mut last_settings = LastSettings::default();
     let mut ended: Vec<Option<Change>> = vec![None; stated.len()];
     let mut found = StatementChanges::default();
-    for later in by_time(&stated) {
+    for (later, search) in order.iter().copied().zip(&searches) {
         let one = &stated[later];
-        let outline = LaterOutline::of(one);
-        let rare = match outline.may_end_any() {
-            true => words.rarest_of(later),
-            false => Vec::new(),
-        };
         let mut contradictions: Vec<(usize, usize)> = Vec::new();
         let mut superseded: Vec<(usize, SupersessionReason)> = Vec::new();
-        for at in known.by_word.sharing(&rare, &mut seen) {
-            let reason = match outline.may_end(&outlines[at]) && ended[at].is_none() {
-                true => supersedes(one, &stated[at]),
-                false => None,
+        for result in &search.found {
+            let Some(at) = order.get(result.place as usize).copied() else {
+                continue;
             };
-            match reason {
-                Some(reason) if is_before(&stated[at], one) => superseded.push((at, reason)),
+            match result.reason {
+                _ if ended[at].is_some() => {}
+                reason if result.is_before => superseded.push((at, reason)),
                 // What was stated at one time cannot be put in order.
-                Some(SupersessionReason::Replaced | SupersessionReason::Reversed) => {
+                SupersessionReason::Replaced | SupersessionReason::Reversed => {
                     contradictions.push((at, later));
                 }
                 _ => {}
@@ -84,7 +82,7 @@ pub(super) fn statement_changes(
         contradictions.sort_unstable();
         found.contradictions.extend(contradictions);
         if superseded.is_empty() {
-            let before = known.choice_before(one, &stated);
+            let before = last_settings.choice_before(one, &stated);
             let before = before.filter(|at| ended[*at].is_none());
             superseded.extend(before.map(|at| (at, SupersessionReason::Replaced)));
         }
@@ -97,14 +95,105 @@ pub(super) fn statement_changes(
             };
             ended[earlier] = Some(change);
         }
-        known.add(later, one);
+        last_settings.add(later, one);
     }
     found.changes = ended.into_iter().flatten().collect();
     found
         .changes
         .sort_by_key(|change| (change.until, change.earlier));
-    found.reviews = reviews(&stated, &known, &found.changes);
+    found.reviews = reviews(&stated, (&words, &by_word), &found.changes);
+    texts.keep_searches(searches, are_new);
     found
+}
+
+/// What each statement ends, in the order of time, whether any of it is new, and all statements by word. What was found
+/// last time is not searched for again.
+fn searches(
+    stated: &[Stated<'_>],
+    words: &StatementWords,
+    order: &[usize],
+    texts: &mut ParsedTexts,
+) -> (Vec<KeptSearch>, bool, StatementsByWord) {
+    let mut kept = texts.take_searches();
+    let before = kept.len();
+    let numbers: Vec<u64> = order
+        .iter()
+        .map(|at| statement_number(&stated[*at]))
+        .collect();
+    kept.truncate(common_places(&kept, &numbers));
+    let mut known = kept.into_iter();
+    let mut search = StatementSearch::new(stated, words);
+    let mut searches = Vec::with_capacity(order.len());
+    let mut are_new = before != order.len();
+    for (later, statement) in order.iter().copied().zip(numbers) {
+        let by = words.rarest_of(later);
+        let rare = words_number(words.words_of(&by));
+        let known = known.next().filter(|known| known.rare == rare);
+        are_new |= known.is_none();
+        let found = known.map_or_else(|| search.ended_by(later, &by), |known| known.found);
+        search.add(later);
+        searches.push(KeptSearch {
+            statement,
+            rare,
+            found,
+        });
+    }
+    (searches, are_new, search.by_word)
+}
+
+/// Searches the statements before each one.
+struct StatementSearch<'s> {
+    stated: &'s [Stated<'s>],
+    words: &'s StatementWords,
+    by_word: StatementsByWord,
+    seen: SeenStatements,
+    outlines: Vec<Option<StatementOutline>>,
+    /// The place of each statement in the order of time.
+    places: Vec<u32>,
+    added: u32,
+}
+
+impl<'s> StatementSearch<'s> {
+    fn new(stated: &'s [Stated<'s>], words: &'s StatementWords) -> Self {
+        Self {
+            stated,
+            words,
+            by_word: StatementsByWord::new(words),
+            seen: SeenStatements::of(stated.len()),
+            outlines: vec![None; stated.len()],
+            places: vec![0; stated.len()],
+            added: 0,
+        }
+    }
+
+    fn add(&mut self, at: usize) {
+        self.by_word.add(at, self.words);
+        self.places[at] = self.added;
+        self.added += 1;
+    }
+
+    /// What the statement `later` ends of those that were added.
+    fn ended_by(&mut self, later: usize, words: &[WordNumber]) -> Vec<EndedStatement> {
+        let one = &self.stated[later];
+        let outline = LaterOutline::of(one);
+        if !outline.may_end_any() {
+            return Vec::new();
+        }
+        let (stated, outlines) = (self.stated, &mut self.outlines);
+        let found = self.by_word.sharing(words, &mut self.seen);
+        let found = found.filter(|at| {
+            let earlier = &mut outlines[*at];
+            outline.may_end(earlier.get_or_insert_with(|| StatementOutline::of(&stated[*at])))
+        });
+        let ended = found.filter_map(|at| {
+            Some(EndedStatement {
+                place: self.places[at],
+                reason: supersedes(one, &stated[at])?,
+                is_before: is_before(&stated[at], one),
+            })
+        });
+        ended.collect()
+    }
 }
 
 /// Why the later of two statements of people ends the validity of the earlier one; `None` if both hold. For words that no
@@ -123,28 +212,16 @@ fn by_time(stated: &[Stated<'_>]) -> Vec<usize> {
     order
 }
 
-/// Statements that were already compared, by word and by session.
-struct KnownStatements<'s> {
-    words: &'s StatementWords,
-    by_word: StatementsByWord,
-    last_setting: HashMap<&'s SessionId, usize>,
-}
+/// The last statement of each session that set something.
+#[derive(Default)]
+struct LastSettings<'s>(HashMap<&'s SessionId, usize>);
 
-impl<'s> KnownStatements<'s> {
-    fn new(words: &'s StatementWords) -> Self {
-        Self {
-            words,
-            by_word: StatementsByWord::new(words),
-            last_setting: HashMap::new(),
-        }
-    }
-
+impl<'s> LastSettings<'s> {
     fn add(&mut self, at: usize, one: &'s Stated<'s>) {
-        self.by_word.add(at, self.words);
         if one.statement.settings().next().is_some() {
             let evidence = one.merged.evidence.iter();
             let settings = evidence.map(|evidence| (&evidence.session, at));
-            self.last_setting.extend(settings);
+            self.0.extend(settings);
         }
     }
 
@@ -160,7 +237,7 @@ impl<'s> KnownStatements<'s> {
         let (Some(session), None) = (sessions.next(), sessions.next()) else {
             return None;
         };
-        let before = *self.last_setting.get(session)?;
+        let before = *self.0.get(session)?;
         let earlier = &stated[before];
         let mut choices = earlier.statement.choices.iter();
         let is_other = choices.any(|choice| choice.value.is_disjoint(ours));
@@ -172,7 +249,7 @@ impl<'s> KnownStatements<'s> {
 /// The statements that name what a replaced one had set: they were made while it held, and rest on it.
 fn reviews(
     stated: &[Stated<'_>],
-    known: &KnownStatements<'_>,
+    (words, by_word): (&StatementWords, &StatementsByWord),
     changes: &[Change],
 ) -> Vec<(usize, Change)> {
     let ended: BTreeSet<usize> = changes.iter().map(|change| change.earlier).collect();
@@ -181,9 +258,9 @@ fn reviews(
     for change in changes {
         let earlier = &stated[change.earlier].statement;
         let names = earlier.settings();
-        for set in names.filter(|set| known.words.are_names(&set.value)) {
-            let value = known.words.numbers_of(&set.value);
-            for at in known.by_word.sharing(&value, &mut seen) {
+        for set in names.filter(|set| words.are_names(&set.value)) {
+            let value = words.numbers_of(&set.value);
+            for at in by_word.sharing(&value, &mut seen) {
                 let (one, of) = (&stated[at].statement, stated[at].merged);
                 let rests_on = set.value.is_subset(&one.words)
                     && !one.denies(&set.value)

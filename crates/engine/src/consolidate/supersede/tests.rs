@@ -244,3 +244,27 @@ fn an_outline_lets_every_pair_pass_that_a_rule_applies_to() {
         "{ended} ended, {excluded} excluded"
     );
 }
+
+#[test]
+fn what_was_searched_for_is_not_searched_for_again() {
+    let of = |forms: &[&str]| {
+        let stated = forms.iter().enumerate();
+        let stated = stated.map(|(n, text)| observed(Kind::Decision, text, n as u64));
+        merged(&stated.collect::<Vec<_>>())
+    };
+    let mut texts = ParsedTexts::default();
+    // One more at the end, one in between, the first one gone, and all as before.
+    let mut between = FORMS.to_vec();
+    between.insert(3, "let's use DuckDB for the ledger");
+    for forms in [&FORMS[..12], &FORMS, &between, &between[1..], &between[1..]] {
+        let merged = of(forms);
+        let kept = statement_changes(&merged, &mut texts);
+        assert_eq!(kept, changes(&merged), "{forms:?}");
+        assert!(!kept.changes.is_empty());
+        texts.drop_unused();
+        let bytes = texts.encode_changed().expect("searches are new");
+        texts = ParsedTexts::decode(&bytes);
+        assert_eq!(statement_changes(&merged, &mut texts), kept);
+        assert_eq!(texts.encode_changed(), None, "all was found last time");
+    }
+}

@@ -15,7 +15,7 @@ const OF_ONE_WORD: usize = 64;
 const NAME_STATEMENTS: usize = 8;
 
 /// The number of a word.
-type WordNumber = u32;
+pub(super) type WordNumber = u32;
 
 /// All words of statements, with the words of each.
 pub(super) struct StatementWords {
@@ -76,6 +76,11 @@ impl StatementWords {
         words.dedup();
         words.truncate(RARE_WORDS);
         words.into_iter().map(|(.., number)| number).collect()
+    }
+
+    /// The words of numbers.
+    pub(super) fn words_of(&self, numbers: &[WordNumber]) -> impl Iterator<Item = ContentWord> {
+        numbers.iter().map(|number| self.words[*number as usize])
     }
 
     /// The numbers of words that statements hold.
