@@ -39,7 +39,7 @@ impl ContentWord {
     }
 }
 
-/// A map by words, whose numbers need no further hashing than to be mixed.
+/// A map by words, whose numbers need no further hashing than to be mixed, or by other short keys of our own.
 pub(super) type WordMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// Mixes numbers that are hashes already, or places in a list.
@@ -52,7 +52,11 @@ impl Hasher for NumberHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+        for byte in rest {
             self.write_u64(u64::from(*byte));
         }
     }

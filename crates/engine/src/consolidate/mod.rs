@@ -57,6 +57,7 @@ pub use rules::{ConsolidationRules, FileLayout};
 pub use session_account::SessionAccount;
 #[cfg(test)]
 pub(crate) use session_account::accounts;
+pub use statement::prepare_parser;
 pub use supersede::ends;
 
 /// The input from which a scope's memory is built.
@@ -244,7 +245,11 @@ fn keep_lines_whole(page: &mut MemoryPage) {
             .flat_map(|entry| &mut entry.lines);
         lines.chain([&mut section.title])
     });
-    let is_visible_ascii = |line: &String| line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    // All bytes are looked at, without an end before the last: so the processor takes many at once.
+    let is_visible_ascii = |line: &String| {
+        let visible = |so_far, byte| so_far & matches!(byte, b' '..=b'~');
+        line.bytes().fold(true, visible)
+    };
     for line in lines.chain([&mut page.heading]) {
         if is_visible_ascii(line) {
             continue;

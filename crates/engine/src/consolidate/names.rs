@@ -221,15 +221,15 @@ fn entry(input: &MemoryInput, kind: NameKind, name: &str, uses: &NameUse<'_>) ->
         format!(" · {}: {words}", day(newest.at, &input.zone))
     });
     let newest_first = statements.iter().rev();
-    let evidence: Vec<Evidence> = newest_first
-        .flat_map(|statement| statement.source.evidence().into_owned())
+    let evidence: Vec<Cow<'_, [Evidence]>> = newest_first
+        .map(|statement| statement.source.evidence())
         .collect();
     let line = format!(
         "{name} · {} times in {} sessions{} {}",
         statements.len(),
         uses.sessions().collect::<HashSet<_>>().len(),
         last.unwrap_or_default(),
-        citations(&evidence)
+        citations(evidence.iter().flat_map(|pieces| pieces.iter()))
     );
     MemoryEntry {
         key: format!("name/{kind:?}/{name}"),

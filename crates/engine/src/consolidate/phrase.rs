@@ -1,5 +1,7 @@
 //! Formats parts of an entry's line: citations, quotes, dates, counts.
 
+use std::collections::HashSet;
+
 use daybook_domain::extraction::CitedText;
 use daybook_domain::{Citation, Evidence, Timestamp};
 use daybook_text::fence::without_citations;
@@ -13,16 +15,18 @@ const CITED_RANGES: usize = 6;
 /// `[7f78:L382,476] [ca:L83-143]`
 pub(super) fn citations<'e>(evidence: impl IntoIterator<Item = &'e Evidence>) -> String {
     let mut cited: Vec<(&str, Vec<u32>)> = Vec::new();
+    // Of sessions that are not shown, the number alone.
+    let mut others: HashSet<&str> = HashSet::new();
     for one in evidence {
-        match cited.iter_mut().find(|(label, _)| *label == one.label) {
-            Some((_, lines)) => lines.extend(&one.lines),
-            None => cited.push((&one.label, one.lines.clone())),
+        match cited.iter().position(|(label, _)| *label == one.label) {
+            Some(known) => cited[known].1.extend(&one.lines),
+            None if cited.len() < CITED_SESSIONS => cited.push((&one.label, one.lines.clone())),
+            None => drop(others.insert(&one.label)),
         }
     }
-    let more = cited.len().saturating_sub(CITED_SESSIONS);
+    let more = others.len();
     let mut text: Vec<String> = cited
         .into_iter()
-        .take(CITED_SESSIONS)
         .map(|(label, lines)| cite(label, lines))
         .collect();
     if more > 0 {

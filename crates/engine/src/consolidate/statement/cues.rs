@@ -26,6 +26,17 @@ pub(super) static CHANGE: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("chan
 /// Phrases that make a denial a condition.
 pub(super) static CONDITION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("condition"));
 
+/// Compiles all patterns, which takes longer than to read most memories: for a thread that nothing waits for yet.
+pub fn prepare() {
+    for patterns in [
+        &NEGATION, &REPLACED, &RENAMED, &WITHDRAWN, &CHANGE, &CONDITION,
+    ] {
+        LazyLock::force(patterns);
+    }
+    LazyLock::force(&CHOICE);
+    LazyLock::force(&STATE);
+}
+
 /// Whether one of the patterns matches.
 pub(super) fn has(patterns: &[Regex], text: &str) -> bool {
     patterns.iter().any(|pattern| pattern.is_match(text))

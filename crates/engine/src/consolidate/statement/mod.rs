@@ -9,6 +9,7 @@ use regex::Regex;
 use super::content::{ContentWords, content_words, lowered};
 
 pub(super) use cues::SOURCE as PATTERNS;
+pub use cues::prepare as prepare_parser;
 use cues::{
     CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, SettingPattern, WITHDRAWN, has,
 };

@@ -8,12 +8,12 @@ mod kept;
 mod outline;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use daybook_domain::{Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp};
 
-use super::content::subject_words;
+use super::content::{WordMap, subject_words};
 use super::merge::MergedObservation;
 use super::parsed_texts::ParsedTexts;
 use super::statement::Statement;
@@ -214,7 +214,7 @@ fn by_time(stated: &[Stated<'_>]) -> Vec<usize> {
 
 /// The last statement of each session that set something.
 #[derive(Default)]
-struct LastSettings<'s>(HashMap<&'s SessionId, usize>);
+struct LastSettings<'s>(WordMap<&'s SessionId, usize>);
 
 impl<'s> LastSettings<'s> {
     fn add(&mut self, at: usize, one: &'s Stated<'s>) {
