@@ -34,6 +34,12 @@ const STAT_RULES: Options = Options {
     use_stdev: false,
 };
 
+/// The flags of an entry that the index stores and that change what git does with it.
+const PERSISTED: Flags = Flags::STAGE_MASK
+    .union(Flags::INTENT_TO_ADD)
+    .union(Flags::SKIP_WORKTREE)
+    .union(Flags::ASSUME_VALID);
+
 /// A file as a scan of the work tree found it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScannedFile {
@@ -80,6 +86,9 @@ impl GitIndex {
     ) -> Result<(), FilesError> {
         // Read again: the person may have staged a foreign file since the write began.
         let present = Self::read(folder);
+        if present.is_head(head) {
+            return Ok(());
+        }
         let wanted = present.wanted_entries(head, scanned);
         if present.matches(&wanted) {
             return Ok(());
@@ -146,6 +155,20 @@ impl GitIndex {
             .collect()
     }
 
+    /// Whether the stored index holds exactly the memory files of `head`: what most writes find.
+    fn is_head(&self, head: &TreeFiles) -> bool {
+        let Some(index) = self.0.as_ref().filter(|_| head.foreign.is_empty()) else {
+            return false;
+        };
+        let entries = index.entries().iter();
+        index.entries().len() == head.files.len()
+            && entries.zip(&head.files).all(|(entry, (path, file))| {
+                entry.path(index) == path.as_str()
+                    && (entry.id, entry.mode) == (file.id, Mode::from(file.kind))
+                    && !entry.flags.intersects(PERSISTED)
+            })
+    }
+
     /// Whether the stored index has the same content. Better stats alone are not worth a rewrite.
     fn matches(&self, wanted: &[GitIndexEntry]) -> bool {
         let Some(index) = &self.0 else {
@@ -153,13 +176,9 @@ impl GitIndex {
         };
         index.entries().len() == wanted.len()
             && index.entries().iter().zip(wanted).all(|(entry, wanted)| {
-                let persisted = Flags::STAGE_MASK
-                    | Flags::INTENT_TO_ADD
-                    | Flags::SKIP_WORKTREE
-                    | Flags::ASSUME_VALID;
                 entry.path(index) == wanted.path
                     && (entry.id, entry.mode) == (wanted.id, wanted.mode)
-                    && (entry.flags & persisted) == (wanted.flags & persisted)
+                    && (entry.flags & PERSISTED) == (wanted.flags & PERSISTED)
             })
     }
 }
