@@ -8,7 +8,9 @@ use daybook_text::fence::{one_line, without_citations};
 
 use super::by_session::ObservationsBySession;
 use super::merge::MergedObservation;
-use super::phrase::{citations, cite, cite_statement, commits, date, hour, quoted, shorten};
+use super::phrase::{
+    citations, cite, cite_statement, commits, date, date_and_hour, quoted, shorten,
+};
 use super::session_account::SessionAccount;
 use super::{MemoryEntry, MemoryInput, MemoryPage, MemorySection};
 
@@ -44,12 +46,13 @@ impl<'a> DatedSession<'a> {
         observations: &'a [&'a MergedObservation],
     ) -> Self {
         let (from, to) = (account.from_at, account.to_at);
-        let zone = &input.zone;
+        let (date, from) = date_and_hour(from, &input.zone);
+        let (_, to) = date_and_hour(to, &input.zone);
         Self {
             account,
             observations,
-            date: date(from, zone),
-            hours: format!("{}–{}", hour(from, zone), hour(to, zone)),
+            date,
+            hours: format!("{from}–{to}"),
             learned: learned_lines(account, observations),
         }
     }
