@@ -218,8 +218,13 @@ pub(crate) fn assemble(
 
 /// Sorts observations by scope, first time and id.
 pub(crate) fn sort_observations(observations: &mut [Observation]) {
-    let key = |o: &Observation| (o.first_at(), o.id);
-    observations.sort_by(|a, b| a.scope.cmp(&b.scope).then_with(|| key(a).cmp(&key(b))));
+    let are_of_one_scope = observations
+        .windows(2)
+        .all(|two| two[0].scope == two[1].scope);
+    match are_of_one_scope {
+        true => observations.sort_by_cached_key(|o| (o.first_at(), o.id)),
+        false => observations.sort_by_cached_key(|o| (o.scope.clone(), o.first_at(), o.id)),
+    }
 }
 
 /// Numbers as text for a column.

@@ -1,7 +1,7 @@
 //! Builds `branches.md`: the state of each branch, however old. `MEMORY.md` has room for a few only.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use daybook_domain::ObservationKind;
 
@@ -40,9 +40,11 @@ pub(super) fn branches_page(
         .collect();
     lasts.sort_by_key(|(branch, last, _)| (Reverse(last.to_at), *branch));
     lasts.truncate(BRANCHES);
+    let by_branch = observations_by_branch(observations);
     let sections = lasts.into_iter().map(|(branch, last, sessions)| {
         let mut entries = vec![branch_entry(input, last, sessions)];
-        entries.extend(entries_of_branch(input, branch, observations));
+        let on_branch = by_branch.get(branch).map_or(&[][..], Vec::as_slice);
+        entries.extend(entries_of_branch(input, on_branch));
         MemorySection {
             title: branch.to_owned(),
             entries,
@@ -63,12 +65,25 @@ fn labelled_decision(input: &MemoryInput, merged: &MergedObservation) -> MemoryE
     entry
 }
 
-/// A branch's open ends, then its decisions, each newest first.
-fn entries_of_branch(
-    input: &MemoryInput,
-    branch: &str,
+/// Open ends and decisions that hold, by each branch of their evidence.
+fn observations_by_branch(
     observations: &[MergedObservation],
-) -> Vec<MemoryEntry> {
+) -> HashMap<&str, Vec<&MergedObservation>> {
+    let mut by_branch: HashMap<&str, Vec<&MergedObservation>> = HashMap::new();
+    let is_shown = |merged: &&MergedObservation| {
+        let kinds = [ObservationKind::OpenEnd, ObservationKind::Decision];
+        kinds.contains(&merged.kind) && merged.validity.holds()
+    };
+    for merged in observations.iter().filter(is_shown) {
+        for branch in merged.branches() {
+            by_branch.entry(branch).or_default().push(merged);
+        }
+    }
+    by_branch
+}
+
+/// A branch's open ends, then its decisions, each newest first.
+fn entries_of_branch(input: &MemoryInput, observations: &[&MergedObservation]) -> Vec<MemoryEntry> {
     let mut entries = Vec::new();
     for (kind, phrase) in [
         (
@@ -79,7 +94,8 @@ fn entries_of_branch(
     ] {
         let mut found: Vec<&MergedObservation> = observations
             .iter()
-            .filter(|merged| merged.kind == kind && merged.is_on(branch) && merged.validity.holds())
+            .copied()
+            .filter(|merged| merged.kind == kind)
             .collect();
         found.sort_by_key(|merged| (Reverse(merged.last_at()), merged.text.clone()));
         found.truncate(OF_EACH);

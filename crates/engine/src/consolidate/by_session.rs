@@ -1,20 +1,25 @@
 //! Merged observations by the sessions of their evidence, so that a page of one session reads its own alone.
 
-use std::collections::HashMap;
-
 use daybook_domain::SessionId;
 
+use super::content::WordMap;
 use super::merge::MergedObservation;
 
 /// The observations with evidence in each session, in their order.
-pub(super) struct ObservationsBySession<'a>(HashMap<&'a SessionId, Vec<&'a MergedObservation>>);
+pub(super) struct ObservationsBySession<'a>(WordMap<&'a SessionId, Vec<&'a MergedObservation>>);
 
 impl<'a> ObservationsBySession<'a> {
     pub(super) fn new(observations: &'a [MergedObservation]) -> Self {
-        let mut by_session: HashMap<&SessionId, Vec<&MergedObservation>> = HashMap::new();
+        let mut by_session: WordMap<&SessionId, Vec<&MergedObservation>> = WordMap::default();
         for merged in observations {
-            for session in merged.sessions_of_evidence() {
-                by_session.entry(session).or_default().push(merged);
+            for (n, evidence) in merged.evidence.iter().enumerate() {
+                let mut before = merged.evidence[..n].iter();
+                if before.all(|other| other.session != evidence.session) {
+                    by_session
+                        .entry(&evidence.session)
+                        .or_default()
+                        .push(merged);
+                }
             }
         }
         Self(by_session)

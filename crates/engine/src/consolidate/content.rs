@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use daybook_text::tokens::{TokenKind, for_each_token, index_text};
 use regex::Regex;
 
-pub(super) use super::content_words::{ContentWord, ContentWords, WordMap};
+pub(super) use super::content_words::{ContentWord, ContentWords, WordMap, WordsOutline};
 
 /// The lists of words by which contents are made.
 pub(super) const WORD_LISTS: &str = include_str!("content.txt");
@@ -113,13 +113,6 @@ impl Content {
         only_adds || (shorter >= LONG && shared >= LONG_SHARED)
     }
 
-    /// Whether the other may say the same, by numbers and bits of the words: much cheaper than to compare them.
-    pub(super) fn may_be_same(&self, other: &Self) -> bool {
-        let longer = self.words.len().max(other.words.len());
-        let common = self.words.common_at_most(&other.words);
-        (longer - common) as f64 <= FURTHER * longer as f64
-    }
-
     /// The words with digits: those of the same content are the same.
     pub(super) fn numbers(&self) -> impl Iterator<Item = ContentWord> + '_ {
         self.words.iter().filter(|word| word.has_digit())
@@ -135,6 +128,13 @@ fn ordered(low: &str, mut words: Vec<ContentWord>) -> Vec<ContentWord> {
     }
     words.extend(orders.map(ContentWord::of));
     words
+}
+
+/// Whether contents with these words may be the same, by their numbers and bits: much cheaper than to compare the words.
+pub(super) fn may_be_same(one: WordsOutline, other: WordsOutline) -> bool {
+    let longer = one.len().max(other.len());
+    let common = one.common_at_most(other);
+    (longer - common) as f64 <= FURTHER * longer as f64
 }
 
 /// A text in lower case with straight apostrophes.

@@ -39,7 +39,7 @@ impl ContentWord {
     }
 }
 
-/// A map by words, whose numbers need no further hashing than to be mixed.
+/// A map by words, whose numbers need no further hashing than to be mixed, or by other short keys of our own.
 pub(super) type WordMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// Mixes numbers that are hashes already, or places in a list.
@@ -52,7 +52,11 @@ impl Hasher for NumberHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+        for byte in rest {
             self.write_u64(u64::from(*byte));
         }
     }
@@ -86,6 +90,11 @@ impl ContentWords {
         let bits = words.iter().fold(0, |bits, word| bits | word.bit());
         let words = words.into();
         Self { bits, words }
+    }
+
+    /// One bit for each word: sets that share a word share a bit.
+    pub(super) fn bits(&self) -> u64 {
+        self.bits
     }
 
     pub(super) fn as_slice(&self) -> &[ContentWord] {
@@ -123,11 +132,12 @@ impl ContentWords {
         self.shared(other).count()
     }
 
-    /// The most words that both can have, by their bits alone.
-    pub(super) fn common_at_most(&self, other: &Self) -> usize {
-        let missing = |one: &Self, other: &Self| (one.bits & !other.bits).count_ones() as usize;
-        let (ours, theirs) = (missing(self, other), missing(other, self));
-        (self.len() - ours).min(other.len() - theirs)
+    /// What is known of the set without its words.
+    pub(super) fn outline(&self) -> WordsOutline {
+        WordsOutline {
+            bits: self.bits,
+            len: self.words.len() as u32,
+        }
     }
 
     /// The words that both have.
@@ -137,6 +147,26 @@ impl ContentWords {
             while theirs.next_if(|their| *their < word).is_some() {}
             theirs.peek() == Some(&word)
         })
+    }
+}
+
+/// How many words a set has, and their bits: enough to exclude most sets, and small enough to be kept in one list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct WordsOutline {
+    bits: u64,
+    len: u32,
+}
+
+impl WordsOutline {
+    pub(super) fn len(self) -> usize {
+        self.len as usize
+    }
+
+    /// The most words that both can have, by their bits alone.
+    pub(super) fn common_at_most(self, other: Self) -> usize {
+        let missing = |one: Self, other: Self| (one.bits & !other.bits).count_ones() as usize;
+        let (ours, theirs) = (missing(self, other), missing(other, self));
+        (self.len() - ours).min(other.len() - theirs)
     }
 }
 
@@ -172,7 +202,8 @@ mod tests {
             let (our_words, their_words) = (words(&one), words(&other));
             prop_assert_eq!(our_words.len(), ours.len());
             prop_assert_eq!(our_words.common(&their_words), ours.intersection(&theirs).count());
-            prop_assert!(our_words.common_at_most(&their_words) >= our_words.common(&their_words));
+            let most = our_words.outline().common_at_most(their_words.outline());
+            prop_assert!(most >= our_words.common(&their_words));
             prop_assert_eq!(our_words.is_subset(&their_words), ours.is_subset(&theirs));
             prop_assert_eq!(our_words.is_disjoint(&their_words), ours.is_disjoint(&theirs));
             for word in &theirs {

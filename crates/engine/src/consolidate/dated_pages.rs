@@ -8,7 +8,9 @@ use daybook_text::fence::{one_line, without_citations};
 
 use super::by_session::ObservationsBySession;
 use super::merge::MergedObservation;
-use super::phrase::{citations, cite, cite_statement, commits, date, hour, quoted, shorten};
+use super::phrase::{
+    citations, cite, cite_statement, commits, date, date_and_hour, quoted, shorten,
+};
 use super::session_account::SessionAccount;
 use super::{MemoryEntry, MemoryInput, MemoryPage, MemorySection};
 
@@ -25,18 +27,61 @@ const SUMMARY: usize = 1_200;
 /// Most characters of a session's slug.
 const SLUG: usize = 48;
 
+/// What the diary and a session's own page both show of a session.
+pub(super) struct DatedSession<'a> {
+    account: &'a SessionAccount,
+    observations: &'a [&'a MergedObservation],
+    /// The day on which it began.
+    date: String,
+    /// The hours at which it began and ended.
+    hours: String,
+    /// What it taught.
+    learned: Vec<String>,
+}
+
+impl<'a> DatedSession<'a> {
+    pub(super) fn of(
+        input: &MemoryInput,
+        account: &'a SessionAccount,
+        observations: &'a [&'a MergedObservation],
+    ) -> Self {
+        let (from, to) = (account.from_at, account.to_at);
+        let (date, from) = date_and_hour(from, &input.zone);
+        let (_, to) = date_and_hour(to, &input.zone);
+        Self {
+            account,
+            observations,
+            date,
+            hours: format!("{from}–{to}"),
+            learned: learned_lines(account, observations),
+        }
+    }
+}
+
+/// All sessions as dated pages show them.
+pub(super) fn dated_sessions<'a>(
+    input: &MemoryInput,
+    accounts: &'a [SessionAccount],
+    observations: &'a ObservationsBySession<'a>,
+) -> Vec<DatedSession<'a>> {
+    let accounts = accounts.iter();
+    accounts
+        .map(|account| DatedSession::of(input, account, observations.of(&account.session)))
+        .collect()
+}
+
 /// `daily/<date>.md`: one entry per session, on the day it began.
 pub(super) fn daily_pages(
     input: &MemoryInput,
-    accounts: &[SessionAccount],
-    observations: &ObservationsBySession<'_>,
+    sessions: &[DatedSession<'_>],
 ) -> BTreeMap<String, MemoryPage> {
     let mut days: BTreeMap<String, Vec<MemoryEntry>> = BTreeMap::new();
-    for account in accounts {
-        let entry = diary_entry(input, account, observations.of(&account.session));
-        days.entry(date(account.from_at, &input.zone))
-            .or_default()
-            .push(entry);
+    for session in sessions {
+        let entry = diary_entry(session);
+        match days.get_mut(&session.date) {
+            Some(entries) => entries.push(entry),
+            None => drop(days.insert(session.date.clone(), vec![entry])),
+        }
     }
     days.into_iter()
         .map(|(day, entries)| {
@@ -48,16 +93,8 @@ pub(super) fn daily_pages(
         .collect()
 }
 
-fn diary_entry(
-    input: &MemoryInput,
-    account: &SessionAccount,
-    observations: &[&MergedObservation],
-) -> MemoryEntry {
-    let hours = format!(
-        "{}–{}",
-        hour(account.from_at, &input.zone),
-        hour(account.to_at, &input.zone)
-    );
+fn diary_entry(session: &DatedSession<'_>) -> MemoryEntry {
+    let DatedSession { account, hours, .. } = session;
     let named = account.title.as_ref().or(account.task.as_ref());
     let task = named.map(|named| shorten(&named.text, TASK));
     let on = account
@@ -81,11 +118,7 @@ fn diary_entry(
             .iter()
             .map(|subject| committed_line(account, subject)),
     );
-    lines.extend(
-        learned_lines(account, observations)
-            .into_iter()
-            .take(DIARY_LINES),
-    );
+    lines.extend(session.learned.iter().take(DIARY_LINES).cloned());
     MemoryEntry {
         key: format!("session/{}", account.session),
         lines,
@@ -106,7 +139,7 @@ fn untaught_highlights<'a>(
 ) -> Vec<&'a CitedText> {
     let taught: BTreeSet<EventSeq> = observations
         .iter()
-        .flat_map(|merged| &merged.evidence)
+        .flat_map(|merged| &*merged.evidence)
         .filter(|evidence| evidence.session == account.session)
         .flat_map(|evidence| evidence.events.iter().copied())
         .collect();
@@ -172,34 +205,31 @@ fn verb(kind: ObservationKind) -> &'static str {
 /// `sessions/<date>-<slug>.md`: one page per session.
 pub(super) fn session_pages(
     input: &MemoryInput,
-    accounts: &[SessionAccount],
-    observations: &ObservationsBySession<'_>,
+    sessions: Vec<DatedSession<'_>>,
 ) -> BTreeMap<String, MemoryPage> {
     let mut pages = BTreeMap::new();
-    for account in accounts {
-        let mut name = file_name(input, account);
+    for session in sessions {
+        let account = session.account;
+        let mut name = file_name(&session);
         if pages.contains_key(&name) {
             // Another task and label can give the same words.
             let SessionId { agent, host_id, .. } = &account.session;
             let print = EventId::of(&[agent.as_bytes(), host_id.as_bytes()]).0;
             name = format!("{name}~{print:032x}");
         }
-        pages.insert(
-            name,
-            session_page(input, account, observations.of(&account.session)),
-        );
+        pages.insert(name, session_page(input, session));
     }
     pages
 }
 
-fn file_name(input: &MemoryInput, account: &SessionAccount) -> String {
+fn file_name(session: &DatedSession<'_>) -> String {
+    let DatedSession { account, date, .. } = session;
     let words = account.slug.as_deref();
     let words = words.or(account.task.as_ref().map(|task| task.text.as_str()));
     let slug = words.map(slug).unwrap_or_default();
-    let day = date(account.from_at, &input.zone);
     // The label keeps two sessions of one day and one task apart.
     format!(
-        "{day}-{}",
+        "{date}-{}",
         [slug.as_str(), &account.label]
             .join("-")
             .trim_start_matches('-')
@@ -224,29 +254,18 @@ fn slug(text: &str) -> String {
 }
 
 /// The page of one session.
-pub(super) fn session_page(
-    input: &MemoryInput,
-    account: &SessionAccount,
-    observations: &[&MergedObservation],
-) -> MemoryPage {
+pub(super) fn session_page(input: &MemoryInput, session: DatedSession<'_>) -> MemoryPage {
+    let (account, observations) = (session.account, session.observations);
+    let of_session = account.session.to_string();
     let mut facts = Vec::new();
     let mut fact = |key: &str, line: String| {
         facts.push(MemoryEntry {
-            key: format!("{}/{key}", account.session),
+            key: [&of_session, "/", key].concat(),
             lines: vec![line],
             observations: Vec::new(),
         });
     };
-    let from = account.from_at;
-    fact(
-        "when",
-        format!(
-            "{} {}–{}",
-            date(from, &input.zone),
-            hour(from, &input.zone),
-            hour(account.to_at, &input.zone)
-        ),
-    );
+    fact("when", format!("{} {}", session.date, session.hours));
     if let Some(branch) = &account.branch {
         fact("branch", format!("branch {branch}"));
     }
@@ -297,15 +316,16 @@ pub(super) fn session_page(
         .chain(highlights)
         .enumerate()
         .map(|(n, line)| MemoryEntry {
-            key: format!("{}/highlight/{n}", account.session),
+            key: format!("{of_session}/highlight/{n}"),
             lines: vec![line],
             observations: Vec::new(),
         });
-    let taught = learned_lines(account, observations)
+    let taught = session
+        .learned
         .into_iter()
         .enumerate()
         .map(|(n, line)| MemoryEntry {
-            key: format!("{}/taught/{n}", account.session),
+            key: format!("{of_session}/taught/{n}"),
             lines: vec![line],
             observations: Vec::new(),
         });
@@ -349,7 +369,7 @@ pub(super) fn note_pages(
                 .first()
                 .map(ToString::to_string)
                 .unwrap_or_default(),
-            lines: vec![format!("{} {}", note.text, citations(&note.evidence))],
+            lines: vec![format!("{} {}", note.text, citations(&*note.evidence))],
             observations: note.observations.clone(),
         };
         days.entry(date(note.first_at(), &input.zone))

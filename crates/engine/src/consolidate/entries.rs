@@ -2,7 +2,6 @@
 //!
 //! Not here: which observations a section shows (`sections`).
 
-use daybook_domain::Evidence;
 use daybook_text::fence::without_citations;
 
 use super::merge::MergedObservation;
@@ -29,10 +28,7 @@ pub(super) fn time_and_branch_suffix(input: &MemoryInput, merged: &MergedObserva
 pub(super) fn observation_entry(merged: &MergedObservation, line: String) -> MemoryEntry {
     let past = &merged.validity.past;
     let cited = merged.evidence.iter();
-    let cited: Vec<Evidence> = cited
-        .chain(past.iter().flat_map(|past| &past.evidence))
-        .cloned()
-        .collect();
+    let cited = cited.chain(past.iter().flat_map(|past| &*past.evidence));
     // Deleting the line takes back what it replaced, too: otherwise that would hold again.
     let observations = merged.observations.iter();
     let observations = observations.chain(past.iter().flat_map(|past| &past.observations));
@@ -42,7 +38,7 @@ pub(super) fn observation_entry(merged: &MergedObservation, line: String) -> Mem
             .first()
             .map(ToString::to_string)
             .unwrap_or_default(),
-        lines: vec![format!("{line} {}", citations(&cited))],
+        lines: vec![format!("{line} {}", citations(cited))],
         observations: observations.copied().collect(),
     }
 }

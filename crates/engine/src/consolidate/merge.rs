@@ -3,6 +3,7 @@
 //! The merge
 //! processes them in a fixed order (time of first evidence, then id), so that the order of arrival cannot matter.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use daybook_domain::{
 };
 use daybook_text::fence::without_citations;
 
-use super::content::{Content, ContentWord, WordMap};
+use super::content::{Content, ContentWord, WordMap, WordsOutline, may_be_same};
 use super::parsed_texts::ParsedTexts;
 use super::phrase::quoted;
 use super::usage::{UsageSources, UsesByEvent};
@@ -35,8 +36,8 @@ pub(super) struct MergedObservation {
     pub origin: ObservationOrigin,
     /// The merged observations, by time of first evidence.
     pub observations: Vec<ObservationId>,
-    /// Their evidence, by time.
-    pub evidence: Vec<Evidence>,
+    /// Their evidence, by time. Shared with the past of what took their place.
+    pub evidence: Arc<Vec<Evidence>>,
     /// The uses of the evidence.
     pub usage: UsageSources,
     /// How long it holds.
@@ -90,12 +91,6 @@ impl MergedObservation {
             .unwrap_or(Timestamp::ZERO)
     }
 
-    /// Whether it has evidence from work on `branch`.
-    pub(super) fn is_on(&self, branch: &str) -> bool {
-        let mut branches = self.evidence.iter().map(|e| e.branch.as_deref());
-        branches.any(|it| it == Some(branch))
-    }
-
     /// The branches in the evidence, without repeats.
     pub(super) fn branches(&self) -> Vec<&str> {
         let named: BTreeSet<&str> = self
@@ -109,22 +104,25 @@ impl MergedObservation {
 
 /// Merges `observations` with the same content, and adds the `uses` of their evidence. In the order of first evidence.
 pub(super) fn merge_observations(
-    observations: &[Observation],
+    mut observations: Vec<Observation>,
     uses: &[Use],
     texts: &mut ParsedTexts,
 ) -> Vec<MergedObservation> {
-    let mut ordered: Vec<&Observation> = observations.iter().collect();
-    ordered.sort_by_key(|o| (o.first_at(), o.id));
+    observations.sort_by_key(|o| (o.first_at(), o.id));
     let mut known = KnownContents::default();
     let mut merged_observations: Vec<MergedObservation> = Vec::new();
-    for observation in ordered {
+    for observation in observations {
         let content = texts.content(&observation.text);
         let group = known.group(observation.kind, observation.subject.as_deref(), &content);
         match known.find(group, &content) {
             Some(at) => add_observation(&mut merged_observations[at], observation),
             None => {
                 let merged = new_merged(observation);
-                let group = known.group(merged.kind, merged.subject.as_deref(), &content);
+                let group = match &merged.subject {
+                    // It may have lost a citation.
+                    Some(subject) => known.group(merged.kind, Some(subject), &content),
+                    None => group,
+                };
                 known.add(group, content);
                 merged_observations.push(merged);
             }
@@ -151,8 +149,10 @@ struct ContentGroup {
 #[derive(Default)]
 struct KnownContents {
     contents: Vec<Arc<Content>>,
+    /// Their words in short, for what is asked of most of them.
+    outlines: Vec<WordsOutline>,
     groups: HashMap<ContentGroup, usize>,
-    by_word: WordMap<(usize, ContentWord), Vec<usize>>,
+    by_word: WordMap<(usize, ContentWord), Vec<u32>>,
 }
 
 impl KnownContents {
@@ -172,7 +172,7 @@ impl KnownContents {
     fn find(&self, group: usize, content: &Content) -> Option<usize> {
         // Two contents that agree in four fifths of their words share one of any two fifths of them: the rarest.
         let words = &content.words;
-        let mut of_word: Vec<&[usize]> = words
+        let mut of_word: Vec<&[u32]> = words
             .iter()
             .map(|word| {
                 self.by_word
@@ -182,9 +182,11 @@ impl KnownContents {
             .collect();
         of_word.sort_by_key(|known| known.len());
         of_word.truncate(words.len() * 2 / 5 + 1);
-        let candidates = of_word.into_iter().flatten().copied();
+        let outline = words.outline();
+        let candidates = of_word.into_iter().flatten();
+        let candidates = candidates.map(|at| *at as usize);
         let mut candidates: Vec<usize> = candidates
-            .filter(|at| self.contents[*at].may_be_same(content))
+            .filter(|at| may_be_same(self.outlines[*at], outline))
             .collect();
         candidates.sort_unstable();
         candidates.dedup();
@@ -193,10 +195,11 @@ impl KnownContents {
     }
 
     fn add(&mut self, group: usize, content: Arc<Content>) {
+        let at = u32::try_from(self.contents.len()).expect("a scope has fewer observations");
         for word in content.words.iter() {
-            let of_word = self.by_word.entry((group, word)).or_default();
-            of_word.push(self.contents.len());
+            self.by_word.entry((group, word)).or_default().push(at);
         }
+        self.outlines.push(content.words.outline());
         self.contents.push(content);
     }
 }
@@ -207,15 +210,15 @@ pub(super) fn promoted(
     person: &Scope,
     texts: &mut ParsedTexts,
 ) -> Vec<Observation> {
-    let scope_of: BTreeMap<ObservationId, &Scope> = observations
+    let scope_of: BTreeMap<ObservationId, Scope> = observations
         .iter()
-        .map(|observation| (observation.id, &observation.scope))
+        .map(|observation| (observation.id, observation.scope.clone()))
         .collect();
     let is_in_several_scopes = |merged: &MergedObservation| {
         let scopes = merged.observations.iter().filter_map(|id| scope_of.get(id));
         scopes.collect::<BTreeSet<_>>().len() > 1
     };
-    merge_observations(&observations, &[], texts)
+    merge_observations(observations, &[], texts)
         .into_iter()
         .filter(is_in_several_scopes)
         .map(|merged| Observation {
@@ -228,42 +231,44 @@ pub(super) fn promoted(
             stated: true,
             origin: ObservationOrigin::Typed,
             quoted: merged.quoted,
-            evidence: merged.evidence,
+            evidence: Arc::unwrap_or_clone(merged.evidence),
             tokens: String::new(),
         })
         .collect()
 }
 
-fn new_merged(observation: &Observation) -> MergedObservation {
+fn new_merged(observation: Observation) -> MergedObservation {
     MergedObservation {
         kind: observation.kind,
-        text: without_citations(&observation.text).into_owned(),
+        text: uncited(observation.text),
         quoted: observation.quoted,
-        context: observation
-            .context
-            .as_deref()
-            .map(|context| without_citations(context).into_owned()),
-        subject: observation
-            .subject
-            .as_deref()
-            .map(|subject| without_citations(subject).into_owned()),
+        context: observation.context.map(uncited),
+        subject: observation.subject.map(uncited),
         origin: observation.origin,
         observations: vec![observation.id],
-        evidence: observation.evidence.clone(),
+        evidence: Arc::new(observation.evidence),
         usage: UsageSources::default(),
         validity: Validity::default(),
         pinned: false,
     }
 }
 
-fn add_observation(merged: &mut MergedObservation, observation: &Observation) {
+/// A text that cites nothing.
+fn uncited(text: String) -> String {
+    let changed = match without_citations(&text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(changed) => Some(changed),
+    };
+    changed.unwrap_or(text)
+}
+
+fn add_observation(merged: &mut MergedObservation, observation: Observation) {
     merged.observations.push(observation.id);
     merged.origin = merged.origin.max(observation.origin);
-    merged.evidence.extend(observation.evidence.iter().cloned());
-    merged
-        .evidence
-        .sort_by(|a, b| (a.at, &a.label, &a.events).cmp(&(b.at, &b.label, &b.events)));
-    merged.evidence.dedup();
+    let evidence = Arc::make_mut(&mut merged.evidence);
+    evidence.extend(observation.evidence);
+    evidence.sort_by(|a, b| (a.at, &a.label, &a.events).cmp(&(b.at, &b.label, &b.events)));
+    evidence.dedup();
 }
 
 #[cfg(test)]

@@ -57,6 +57,7 @@ pub use rules::{ConsolidationRules, FileLayout};
 pub use session_account::SessionAccount;
 #[cfg(test)]
 pub(crate) use session_account::accounts;
+pub use statement::prepare_parser;
 pub use supersede::{ends, says_change};
 
 /// The input from which a scope's memory is built.
@@ -160,16 +161,22 @@ pub fn promoted(
 /// Builds a scope's memory.
 #[must_use]
 pub fn consolidate(input: &MemoryInput) -> ScopeMemory {
-    consolidate_parsed(input, &mut ParsedTexts::default())
+    consolidate_parsed(input.clone(), &mut ParsedTexts::default())
 }
 
 /// [`consolidate`] with the parsed texts of the last time: the memory is the same, and made sooner. Afterwards `texts`
 /// are those of this memory.
 #[must_use]
-pub fn consolidate_parsed(input: &MemoryInput, texts: &mut ParsedTexts) -> ScopeMemory {
-    let accounts = session_account::accounts(&input.extractions);
+pub fn consolidate_parsed(mut input: MemoryInput, texts: &mut ParsedTexts) -> ScopeMemory {
+    // Proposals alone need the observations once more beside what they are merged into.
+    let observations = match input.proposals.is_empty() {
+        true => std::mem::take(&mut input.observations),
+        false => input.observations.clone(),
+    };
+    let accounts = session_account::take_accounts(&mut input.extractions);
+    let input = &input;
     let proposals = CurrentProposals::of(input);
-    let mut merged = merge::merge_observations(&input.observations, &input.uses, texts);
+    let mut merged = merge::merge_observations(observations, &input.uses, texts);
     proposals.merge(&mut merged);
     let mut changes = supersede::statement_changes(&merged, texts);
     proposals.supersede(&merged, &mut changes);
@@ -178,13 +185,14 @@ pub fn consolidate_parsed(input: &MemoryInput, texts: &mut ParsedTexts) -> Scope
     proposals.reword(&mut merged);
     let reworded = persons_words::apply(&input.persons, &mut merged);
     let by_session = ObservationsBySession::new(&merged);
+    let dated = dated_pages::dated_sessions(input, &accounts, &by_session);
     let curated = sections::curated_page(input, &accounts, &merged);
     let mut memory = ScopeMemory {
         summary: sections::summary_page(input, &curated, &accounts),
         branches: branches::branches_page(input, &accounts, &merged),
         names: names::names_page(input, &accounts, &merged),
-        daily: dated_pages::daily_pages(input, &accounts, &by_session),
-        sessions: dated_pages::session_pages(input, &accounts, &by_session),
+        daily: dated_pages::daily_pages(input, &dated),
+        sessions: dated_pages::session_pages(input, dated),
         notes: dated_pages::note_pages(input, &merged),
         rollouts: None,
         curated,
@@ -237,7 +245,11 @@ fn keep_lines_whole(page: &mut MemoryPage) {
             .flat_map(|entry| &mut entry.lines);
         lines.chain([&mut section.title])
     });
-    let is_visible_ascii = |line: &String| line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    // All bytes are looked at, without an end before the last: so the processor takes many at once.
+    let is_visible_ascii = |line: &String| {
+        let visible = |so_far, byte| so_far & matches!(byte, b' '..=b'~');
+        line.bytes().fold(true, visible)
+    };
     for line in lines.chain([&mut page.heading]) {
         if is_visible_ascii(line) {
             continue;

@@ -5,6 +5,7 @@
 //!
 //! Not here: how often a name must occur (`names`).
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
@@ -152,8 +153,15 @@ fn handle(word: &str) -> Option<String> {
 fn tool(word: &str) -> Option<String> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     let word = word.trim_matches(|c: char| !is_part(c) || matches!(c, '.' | '-'));
-    let name = word.to_lowercase();
-    is_tool(&name).then_some(name)
+    // Most words are in lower case already, and name no tool.
+    let is_low = word
+        .bytes()
+        .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    let name = match is_low {
+        true => Cow::Borrowed(word),
+        false => Cow::Owned(word.to_lowercase()),
+    };
+    is_tool(&name).then(|| name.into_owned())
 }
 
 /// A capitalised word before what only people do.
@@ -183,8 +191,8 @@ fn project(words: &[&str], at: usize) -> Option<String> {
     let follows = words
         .get(at + 1)?
         .trim_end_matches([',', '.', ':', ';', ')', '?', '!']);
-    let before = words.get(at.checked_sub(1)?)?.to_lowercase();
-    if !matches!(follows, "project" | "repo" | "repository") || before != "the" {
+    let before = words.get(at.checked_sub(1)?)?;
+    if !matches!(follows, "project" | "repo" | "repository") || before.to_lowercase() != "the" {
         return None;
     }
     let name = words[at].trim_matches(['`', '"', '\'', '“', '”']);

@@ -7,7 +7,7 @@
 //! Not here: which words are names (`name_mentions`), entities (`files`).
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use daybook_domain::extraction::CitedText;
 use daybook_domain::{Evidence, SessionId, Timestamp};
@@ -80,8 +80,40 @@ struct Statement<'a> {
     context: Option<&'a str>,
     /// The branch of a session, for its request.
     branch: Option<&'a str>,
-    evidence: Cow<'a, [Evidence]>,
+    source: StatementSource<'a>,
     at: Timestamp,
+}
+
+/// Where a statement stands.
+#[derive(Clone, Copy)]
+enum StatementSource<'a> {
+    Memory(&'a [Evidence]),
+    Account(&'a SessionAccount, &'a CitedText),
+}
+
+impl<'a> StatementSource<'a> {
+    fn sessions(self) -> impl Iterator<Item = &'a SessionId> {
+        let (evidence, account) = match self {
+            Self::Memory(evidence) => (evidence, None),
+            Self::Account(account, _) => (&[][..], Some(&account.session)),
+        };
+        evidence.iter().map(|piece| &piece.session).chain(account)
+    }
+
+    fn evidence(self) -> Cow<'a, [Evidence]> {
+        match self {
+            Self::Memory(evidence) => Cow::Borrowed(evidence),
+            Self::Account(account, text) => Cow::Owned(vec![Evidence {
+                session: account.session.clone(),
+                label: account.label.clone(),
+                events: text.events.clone(),
+                lines: text.lines.clone(),
+                at: account.to_at,
+                branch: None,
+                root: None,
+            }]),
+        }
+    }
 }
 
 impl<'a> Statement<'a> {
@@ -91,37 +123,27 @@ impl<'a> Statement<'a> {
             is_quote: memory.quoted,
             context: memory.context.as_deref(),
             branch: None,
-            evidence: Cow::Borrowed(&memory.evidence),
+            source: StatementSource::Memory(&memory.evidence),
             at: memory.last_at(),
         }
     }
 
     fn of_account(account: &'a SessionAccount) -> impl Iterator<Item = Self> {
-        let cited = |text: &'a CitedText, is_quote, branch: Option<&'a str>| Self {
+        let cited = move |text: &'a CitedText, is_quote, branch: Option<&'a str>| Self {
             words: &text.text,
             is_quote,
             context: None,
             branch,
-            evidence: Cow::Owned(vec![Evidence {
-                session: account.session.clone(),
-                label: account.label.clone(),
-                events: text.events.clone(),
-                lines: text.lines.clone(),
-                at: account.to_at,
-                branch: None,
-                root: None,
-            }]),
+            source: StatementSource::Account(account, text),
             at: account.to_at,
         };
+        let branch = account.branch.as_deref();
         let request = account
             .task
             .iter()
-            .map(|task| cited(task, true, account.branch.as_deref()));
+            .map(move |task| cited(task, true, branch));
         let others = account.title.iter().chain(&account.committed);
-        let all: Vec<Self> = request
-            .chain(others.map(|text| cited(text, false, None)))
-            .collect();
-        all.into_iter()
+        request.chain(others.map(move |text| cited(text, false, None)))
     }
 
     /// Each name once, as sure as its surest mention.
@@ -152,15 +174,20 @@ struct NameUse<'s> {
 }
 
 impl NameUse<'_> {
-    fn sessions(&self) -> BTreeSet<&SessionId> {
-        let evidence = self.statements.iter().flat_map(|it| it.evidence.iter());
-        evidence.map(|piece| &piece.session).collect()
+    fn sessions(&self) -> impl Iterator<Item = &SessionId> {
+        self.statements.iter().flat_map(|it| it.source.sessions())
+    }
+
+    fn is_of_several_sessions(&self) -> bool {
+        let mut others = HashSet::new();
+        self.sessions()
+            .any(|session| others.insert(session) && others.len() >= SESSIONS)
     }
 
     fn recurs(&self) -> bool {
         let branches = self.statements.iter().filter_map(|it| it.branch);
         let is_sure = self.is_sure || branches.collect::<BTreeSet<_>>().len() >= BRANCHES;
-        is_sure && self.statements.len() >= STATEMENTS && self.sessions().len() >= SESSIONS
+        is_sure && self.statements.len() >= STATEMENTS && self.is_of_several_sessions()
     }
 }
 
@@ -194,15 +221,15 @@ fn entry(input: &MemoryInput, kind: NameKind, name: &str, uses: &NameUse<'_>) ->
         format!(" · {}: {words}", day(newest.at, &input.zone))
     });
     let newest_first = statements.iter().rev();
-    let evidence: Vec<Evidence> = newest_first
-        .flat_map(|statement| statement.evidence.iter().cloned())
+    let evidence: Vec<Cow<'_, [Evidence]>> = newest_first
+        .map(|statement| statement.source.evidence())
         .collect();
     let line = format!(
         "{name} · {} times in {} sessions{} {}",
         statements.len(),
-        uses.sessions().len(),
+        uses.sessions().collect::<HashSet<_>>().len(),
         last.unwrap_or_default(),
-        citations(&evidence)
+        citations(evidence.iter().flat_map(|pieces| pieces.iter()))
     );
     MemoryEntry {
         key: format!("name/{kind:?}/{name}"),

@@ -3,6 +3,7 @@
 //! Not here: what they say (`supersede`), and how it is shown (`validity`).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use daybook_domain::Supersession;
 
@@ -63,6 +64,6 @@ fn past_statement(earlier: &MergedObservation, change: &Change) -> PastStatement
         until: change.until,
         reason: change.reason,
         observations: earlier.observations.clone(),
-        evidence: earlier.evidence.clone(),
+        evidence: Arc::clone(&earlier.evidence),
     }
 }

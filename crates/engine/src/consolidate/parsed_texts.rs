@@ -1,4 +1,4 @@
-//! Texts of observations, parsed once: what a text says depends on the text alone.
+//! What is kept from one consolidation to the next: texts of observations, parsed once, and what their comparison found.
 //!
 //! A scope's texts hardly change from one consolidation to the next, and taking them apart is most of the work. The
 //! parsed texts are kept between the consolidations of a process, and encoded for the next one. Words are numbers in
@@ -14,6 +14,7 @@ use daybook_domain::EventId;
 
 use super::content::{Content, WordMap};
 use super::statement::Statement;
+use super::supersede::KeptSearch;
 use encoding::{TextsDecoder, TextsEncoder};
 
 /// The parsed texts of a scope's observations.
@@ -21,6 +22,8 @@ use encoding::{TextsDecoder, TextsEncoder};
 pub struct ParsedTexts {
     contents: Known<Content>,
     statements: Known<Statement>,
+    searches: Vec<KeptSearch>,
+    has_new_searches: bool,
 }
 
 /// Parsed texts of one form, by the number of the text.
@@ -85,6 +88,17 @@ impl ParsedTexts {
         self.statements.get(text, Statement::parse)
     }
 
+    /// What the last consolidation's searches for ended statements found.
+    pub(super) fn take_searches(&mut self) -> Vec<KeptSearch> {
+        std::mem::take(&mut self.searches)
+    }
+
+    /// Keeps them for the next consolidation.
+    pub(super) fn keep_searches(&mut self, searches: Vec<KeptSearch>, are_new: bool) {
+        self.searches = searches;
+        self.has_new_searches |= are_new;
+    }
+
     /// Drops the texts that the consolidation just made did not use.
     pub(super) fn drop_unused(&mut self) {
         self.contents.drop_unused();
@@ -93,8 +107,9 @@ impl ParsedTexts {
 
     /// The encoding of the texts; `None` if they are as when they were decoded or encoded last.
     pub fn encode_changed(&mut self) -> Option<Vec<u8>> {
-        let is_changed = self.contents.has_new || self.statements.has_new;
-        is_changed.then(|| {
+        let has_new_texts = self.contents.has_new || self.statements.has_new;
+        (has_new_texts || self.has_new_searches).then(|| {
+            self.has_new_searches = false;
             self.contents.has_new = false;
             self.statements.has_new = false;
             self.encode()
@@ -112,6 +127,10 @@ impl ParsedTexts {
         for (text, parsed) in &self.statements.parsed {
             out.text(*text);
             out.statement(&parsed.value);
+        }
+        out.number(self.searches.len());
+        for search in &self.searches {
+            out.search(search);
         }
         out.finish()
     }
@@ -134,6 +153,7 @@ impl ParsedTexts {
             let (text, statement) = (bytes.text()?, bytes.statement()?);
             texts.statements.put(text, statement);
         }
+        texts.searches = bytes.list(TextsDecoder::search)?;
         Some(texts)
     }
 }

@@ -1,29 +1,35 @@
 //! Formats parts of an entry's line: citations, quotes, dates, counts.
 
+use std::collections::HashSet;
+
 use daybook_domain::extraction::CitedText;
 use daybook_domain::{Citation, Evidence, Timestamp};
 use daybook_text::fence::without_citations;
 use jiff::tz::TimeZone;
 
+/// What stands in place of a time that is not known.
+const UNDATED: &str = "undated";
 /// Most sessions that one entry cites.
 const CITED_SESSIONS: usize = 3;
 /// Most line ranges in one citation; the newest are left out first.
 const CITED_RANGES: usize = 6;
 
 /// `[7f78:L382,476] [ca:L83-143]`
-pub(super) fn citations(evidence: &[Evidence]) -> String {
-    let mut cited: Vec<(String, Vec<u32>)> = Vec::new();
+pub(super) fn citations<'e>(evidence: impl IntoIterator<Item = &'e Evidence>) -> String {
+    let mut cited: Vec<(&str, Vec<u32>)> = Vec::new();
+    // Of sessions that are not shown, the number alone.
+    let mut others: HashSet<&str> = HashSet::new();
     for one in evidence {
-        match cited.iter_mut().find(|(label, _)| *label == one.label) {
-            Some((_, lines)) => lines.extend(&one.lines),
-            None => cited.push((one.label.clone(), one.lines.clone())),
+        match cited.iter().position(|(label, _)| *label == one.label) {
+            Some(known) => cited[known].1.extend(&one.lines),
+            None if cited.len() < CITED_SESSIONS => cited.push((&one.label, one.lines.clone())),
+            None => drop(others.insert(&one.label)),
         }
     }
-    let more = cited.len().saturating_sub(CITED_SESSIONS);
+    let more = others.len();
     let mut text: Vec<String> = cited
         .into_iter()
-        .take(CITED_SESSIONS)
-        .map(|(label, lines)| cite(&label, lines))
+        .map(|(label, lines)| cite(label, lines))
         .collect();
     if more > 0 {
         text.push(format!("+{more}"));
@@ -70,19 +76,27 @@ pub(super) fn day(at: Timestamp, zone: &TimeZone) -> String {
 
 /// `2026-01-27`
 pub(super) fn date(at: Timestamp, zone: &TimeZone) -> String {
-    format_time(at, zone, "%Y-%m-%d")
+    date_and_hour(at, zone).0
 }
 
-/// `13:56`
-pub(super) fn hour(at: Timestamp, zone: &TimeZone) -> String {
-    format_time(at, zone, "%H:%M")
+/// `2026-01-27` and `13:56`. They are formatted by hand, as every session has them.
+pub(super) fn date_and_hour(at: Timestamp, zone: &TimeZone) -> (String, String) {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(time) if at != Timestamp::ZERO => {
+            let time = zone.to_datetime(time);
+            let (year, month, day) = (time.year(), time.month(), time.day());
+            let date = format!("{year:04}-{month:02}-{day:02}");
+            (date, format!("{:02}:{:02}", time.hour(), time.minute()))
+        }
+        _ => (UNDATED.to_owned(), UNDATED.to_owned()),
+    }
 }
 
 /// `21–31 Jan 2026`, `27 Jan 2026`, `19 Jan – 11 Feb 2026`
 #[must_use]
 pub(super) fn span(from: Timestamp, to: Timestamp, zone: &TimeZone) -> String {
     if from == Timestamp::ZERO {
-        return "undated".to_owned();
+        return UNDATED.to_owned();
     }
     let last = format_time(to, zone, "%-d %b %Y");
     if date(from, zone) == date(to, zone) {
@@ -102,7 +116,7 @@ fn format_time(at: Timestamp, zone: &TimeZone, format: &str) -> String {
         Ok(time) if at != Timestamp::ZERO => {
             time.to_zoned(zone.clone()).strftime(format).to_string()
         }
-        _ => "undated".to_owned(),
+        _ => UNDATED.to_owned(),
     }
 }
 
@@ -140,4 +154,23 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
         "{}…",
         head[..cut].trim_end_matches([' ', ',', ';', ':', '.'])
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_and_hours_are_those_of_the_calendar() {
+        for zone in ["UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu"] {
+            let zone = TimeZone::get(zone).expect("the zone is known");
+            for n in 0..4_000 {
+                // From 1860 to 2190, at all hours.
+                let at = Timestamp((n - 1_333) * 2_611_000_123);
+                let (date, hour) = date_and_hour(at, &zone);
+                assert_eq!(date, format_time(at, &zone, "%Y-%m-%d"), "{at:?}");
+                assert_eq!(hour, format_time(at, &zone, "%H:%M"), "{at:?}");
+            }
+        }
+    }
 }

@@ -25,7 +25,7 @@ pub(super) fn top_ranked(
     most: usize,
 ) -> Vec<MergedObservation> {
     let mut ranked: Vec<&MergedObservation> = observations.to_vec();
-    ranked.sort_by_cached_key(|merged| {
+    ranked.sort_by_cached_key(|merged: &&MergedObservation| {
         (
             !merged.pinned,
             Reverse(
@@ -38,7 +38,7 @@ pub(super) fn top_ranked(
             Reverse(times_stated(merged)),
             Reverse(merged.last_at()),
             Reverse(merged.usage.times_shown()),
-            merged.text.clone(),
+            merged.text.as_str(),
         )
     });
     let mut of_session: HashMap<&SessionId, usize> = HashMap::new();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     fn check(observations: &[Observation], uses: &[Use], expected: &[&str]) {
-        let merged = merge_observations(observations, uses, &mut ParsedTexts::default());
+        let merged = merge_observations(observations.to_vec(), uses, &mut ParsedTexts::default());
         let best = top_ranked(&merged.iter().collect::<Vec<_>>(), 9);
         let texts: Vec<&str> = best.iter().map(|merged| merged.text.as_str()).collect();
         assert_eq!(texts, expected, "{uses:?}");
@@ -189,8 +189,8 @@ mod tests {
             use_of(Cited, "later", ("other", 1)),
         ];
         assert_eq!(
-            merge_observations(&all, &elsewhere, &mut ParsedTexts::default()),
-            merge_observations(&all, &[], &mut ParsedTexts::default())
+            merge_observations(all.to_vec(), &elsewhere, &mut ParsedTexts::default()),
+            merge_observations(all.to_vec(), &[], &mut ParsedTexts::default())
         );
     }
 }

@@ -13,7 +13,7 @@ use daybook_domain::{
 };
 use daybook_text::fence::{is_line_break, visible, without_citations};
 
-use super::dated_pages::session_page;
+use super::dated_pages::{DatedSession, session_page};
 use super::phrase::{cite, commits, quoted};
 use super::session_account::{SessionAccount, accounts};
 use super::{MemoryInput, MemoryPage};
@@ -114,7 +114,7 @@ fn rollout(
     };
     let summary = match &account.summary {
         Some(summary) => model_text(summary),
-        None => page_text(&session_page(input, account, &[])),
+        None => page_text(&session_page(input, DatedSession::of(input, account, &[]))),
     };
     let task = account.task.as_ref().map(|task| task.text.clone());
     Rollout {

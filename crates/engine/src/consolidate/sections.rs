@@ -186,10 +186,7 @@ fn value_entries(observations: &[MergedObservation]) -> Vec<MemoryEntry> {
 
 fn value_entry(subject: &str, mut values: Vec<&MergedObservation>) -> MemoryEntry {
     values.sort_by(|a, b| (a.last_at(), &a.text).cmp(&(b.last_at(), &b.text)));
-    let evidence: Vec<_> = values
-        .iter()
-        .flat_map(|value| value.evidence.clone())
-        .collect();
+    let evidence = values.iter().flat_map(|value| &*value.evidence);
     let last = values.len() - 1;
     let steps: Vec<String> = values
         .iter()
@@ -207,7 +204,7 @@ fn value_entry(subject: &str, mut values: Vec<&MergedObservation>) -> MemoryEntr
         lines: vec![format!(
             "{subject}: {} {}",
             steps.join(" → "),
-            citations(&evidence)
+            citations(evidence)
         )],
         observations: values
             .iter()

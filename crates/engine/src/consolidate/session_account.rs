@@ -49,7 +49,12 @@ pub struct SessionAccount {
 
 /// Accounts of all sessions with a digest, oldest first, then by label.
 pub(crate) fn accounts(extractions: &[ExtractionRecord]) -> Vec<SessionAccount> {
-    let mut ordered: Vec<&ExtractionRecord> = extractions.iter().collect();
+    take_accounts(&mut extractions.to_vec())
+}
+
+/// [`accounts`], which takes the digests out of the extractions.
+pub(super) fn take_accounts(extractions: &mut [ExtractionRecord]) -> Vec<SessionAccount> {
+    let mut ordered: Vec<&mut ExtractionRecord> = extractions.iter_mut().collect();
     ordered.sort_by(|a, b| (&a.session, a.from).cmp(&(&b.session, b.from)));
     let mut accounts: Vec<SessionAccount> = Vec::new();
     for record in ordered {
@@ -66,8 +71,8 @@ pub(crate) fn accounts(extractions: &[ExtractionRecord]) -> Vec<SessionAccount> 
     accounts
 }
 
-fn first_window(record: &ExtractionRecord) -> Option<SessionAccount> {
-    let digest = record.digest.clone()?;
+fn first_window(record: &mut ExtractionRecord) -> Option<SessionAccount> {
+    let digest = record.digest.take()?;
     if digest.task.is_none() && digest.course.is_some() {
         // A window before the first request holds no work.
         return None;
@@ -95,8 +100,8 @@ fn first_window(record: &ExtractionRecord) -> Option<SessionAccount> {
     })
 }
 
-fn next_window(account: &mut SessionAccount, record: &ExtractionRecord) {
-    let Some(digest) = record.digest.clone() else {
+fn next_window(account: &mut SessionAccount, record: &mut ExtractionRecord) {
+    let Some(digest) = record.digest.take() else {
         return;
     };
     account.task = account.task.take().or(digest.task);

@@ -3,6 +3,8 @@
 //!
 //! Not here: which statement ends another's validity (`supersede`), and noting it (`note_changes`).
 
+use std::sync::Arc;
+
 use daybook_domain::{Evidence, ObservationId, SupersessionReason, Timestamp};
 use jiff::tz::TimeZone;
 
@@ -33,7 +35,7 @@ pub(super) struct PastStatement {
     pub until: Timestamp,
     pub reason: SupersessionReason,
     pub observations: Vec<ObservationId>,
-    pub evidence: Vec<Evidence>,
+    pub evidence: Arc<Vec<Evidence>>,
 }
 
 impl Validity {

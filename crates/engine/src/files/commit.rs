@@ -2,12 +2,15 @@
 //!
 //! Not here: changing the work tree (`replace_file`), finishing an interrupted write (`recover`).
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use gix::ObjectId;
 use gix::actor::Signature;
 
 use super::error::FilesError;
 use super::folder::Folder;
 use super::git_index::GitIndex;
+use super::lock::WriterLock;
 use super::objects::{Staging, StagingPurpose};
 use super::refs::{AdvanceOutcome, Branch};
 use super::scan::{self, WorkTreeScan};
@@ -20,14 +23,38 @@ pub(super) const MAX_ATTEMPTS: usize = 8;
 /// Longest commit message, in bytes; the rest is cut off.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024;
 
+/// Most trees that a writer keeps: those of the newest commit, of the one before, and of the one after.
+const KEPT_TREES: usize = 3;
+
 /// What one call of a writer works with: the folder, its repository, and the author and time of commits.
 pub(super) struct CommitContext<'a> {
     pub(super) folder: &'a Folder,
     pub(super) repo: gix::Repository,
     pub(super) stamp: &'a CommitStamp,
+    trees: &'a CommitTrees,
+}
+
+/// The trees that a writer read last, by commit: a commit's tree never changes.
+#[derive(Debug, Default)]
+pub(super) struct CommitTrees(Mutex<Vec<(ObjectId, Arc<TreeFiles>)>>);
+
+impl CommitTrees {
+    fn get(&self, commit: ObjectId) -> Option<Arc<TreeFiles>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = kept.iter();
+        kept.find(|(id, _)| *id == commit)
+            .map(|(_, tree)| Arc::clone(tree))
+    }
+
+    fn keep(&self, commit: ObjectId, tree: &Arc<TreeFiles>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.insert(0, (commit, Arc::clone(tree)));
+        kept.truncate(KEPT_TREES);
+    }
 }
 
 /// The result of one scan of the work tree, with all edits in it committed.
+#[derive(Debug)]
 pub(super) struct SettledTree {
     pub(super) head: Head,
     pub(super) scan: WorkTreeScan,
@@ -35,11 +62,15 @@ pub(super) struct SettledTree {
 }
 
 impl<'a> CommitContext<'a> {
-    pub(super) fn new(folder: &'a Folder, stamp: &'a CommitStamp) -> Result<Self, FilesError> {
+    pub(super) fn new(
+        lock: &'a WriterLock<'_>,
+        stamp: &'a CommitStamp,
+    ) -> Result<Self, FilesError> {
         Ok(Self {
-            folder,
-            repo: folder.repository()?,
+            folder: lock.folder(),
+            repo: lock.folder().repository()?,
             stamp,
+            trees: lock.trees(),
         })
     }
 
@@ -55,8 +86,17 @@ impl<'a> CommitContext<'a> {
         })
     }
 
-    pub(super) fn tree_of(&self, commit: Option<ObjectId>) -> Result<TreeFiles, FilesError> {
-        TreeFiles::of_commit(self.folder, &self.repo, commit)
+    pub(super) fn tree_of(&self, commit: Option<ObjectId>) -> Result<Arc<TreeFiles>, FilesError> {
+        let Some(id) = commit else {
+            return Ok(Arc::default());
+        };
+        if let Some(known) = self.trees.get(id) {
+            return Ok(known);
+        }
+        let tree = TreeFiles::of_commit(self.folder, &self.repo, commit)?;
+        let tree = Arc::new(tree);
+        self.trees.keep(id, &tree);
+        Ok(tree)
     }
 
     pub(super) fn staging(&self, purpose: StagingPurpose) -> Staging<'_> {

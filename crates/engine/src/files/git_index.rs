@@ -34,6 +34,12 @@ const STAT_RULES: Options = Options {
     use_stdev: false,
 };
 
+/// The flags of an entry that the index stores and that change what git does with it.
+const PERSISTED: Flags = Flags::STAGE_MASK
+    .union(Flags::INTENT_TO_ADD)
+    .union(Flags::SKIP_WORKTREE)
+    .union(Flags::ASSUME_VALID);
+
 /// A file as a scan of the work tree found it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScannedFile {
@@ -80,6 +86,9 @@ impl GitIndex {
     ) -> Result<(), FilesError> {
         // Read again: the person may have staged a foreign file since the write began.
         let present = Self::read(folder);
+        if present.is_head(head) {
+            return Ok(());
+        }
         let wanted = present.wanted_entries(head, scanned);
         if present.matches(&wanted) {
             return Ok(());
@@ -146,6 +155,20 @@ impl GitIndex {
             .collect()
     }
 
+    /// Whether the stored index holds exactly the memory files of `head`: what most writes find.
+    fn is_head(&self, head: &TreeFiles) -> bool {
+        let Some(index) = self.0.as_ref().filter(|_| head.foreign.is_empty()) else {
+            return false;
+        };
+        let entries = index.entries().iter();
+        index.entries().len() == head.files.len()
+            && entries.zip(&head.files).all(|(entry, (path, file))| {
+                entry.path(index) == path.as_str()
+                    && (entry.id, entry.mode) == (file.id, Mode::from(file.kind))
+                    && !entry.flags.intersects(PERSISTED)
+            })
+    }
+
     /// Whether the stored index has the same content. Better stats alone are not worth a rewrite.
     fn matches(&self, wanted: &[GitIndexEntry]) -> bool {
         let Some(index) = &self.0 else {
@@ -153,13 +176,9 @@ impl GitIndex {
         };
         index.entries().len() == wanted.len()
             && index.entries().iter().zip(wanted).all(|(entry, wanted)| {
-                let persisted = Flags::STAGE_MASK
-                    | Flags::INTENT_TO_ADD
-                    | Flags::SKIP_WORKTREE
-                    | Flags::ASSUME_VALID;
                 entry.path(index) == wanted.path
                     && (entry.id, entry.mode) == (wanted.id, wanted.mode)
-                    && (entry.flags & persisted) == (wanted.flags & persisted)
+                    && (entry.flags & PERSISTED) == (wanted.flags & PERSISTED)
             })
     }
 }
@@ -244,10 +263,53 @@ pub(super) fn stat_of(path: &Path) -> std::io::Result<Stat> {
     Stat::from_fs(&found).map_err(std::io::Error::other)
 }
 
+/// [`stat_of`] an entry of a folder that is being read. The system looks its name up in the open folder, and not the
+/// whole path again.
+#[cfg(unix)]
+pub(super) fn stat_in_folder(entry: &std::fs::DirEntry) -> std::io::Result<Stat> {
+    use std::os::unix::fs::MetadataExt;
+    let found = entry.metadata()?;
+    let time = |seconds: i64, nanoseconds: i64| match u32::try_from(seconds) {
+        Ok(secs) => Time {
+            secs,
+            nsecs: nanoseconds as u32,
+        },
+        Err(_) => Time::default(),
+    };
+    Ok(Stat {
+        mtime: time(found.mtime(), found.mtime_nsec()),
+        ctime: time(found.ctime(), found.ctime_nsec()),
+        // Cut to 32 bits, as git does.
+        dev: found.dev() as u32,
+        ino: found.ino() as u32,
+        uid: found.uid(),
+        gid: found.gid(),
+        size: found.len() as u32,
+    })
+}
+
+/// [`stat_of`] an entry of a folder that is being read.
+#[cfg(not(unix))]
+pub(super) fn stat_in_folder(entry: &std::fs::DirEntry) -> std::io::Result<Stat> {
+    stat_of(&entry.path())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use gix::objs::tree::EntryKind;
+
+    #[test]
+    fn a_stat_is_the_same_by_path_and_in_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.md"), "text").unwrap();
+        for entry in std::fs::read_dir(folder.path()).unwrap() {
+            let entry = entry.unwrap();
+            let in_folder = stat_in_folder(&entry).unwrap();
+            assert_eq!(in_folder, stat_of(&entry.path()).unwrap());
+            assert_eq!(in_folder.size, 4);
+        }
+    }
 
     #[test]
     fn entry_kinds_become_the_modes_that_git_expects() {

@@ -162,6 +162,17 @@ impl Folder {
         self.files_of(&repo, head)
     }
 
+    /// The memory files of one top-level folder in `commit`.
+    pub(super) fn files_below(
+        &self,
+        commit: CommitHash,
+        name: &str,
+    ) -> Result<Vec<FilePath>, FilesError> {
+        let repo = self.repository()?;
+        let tree = TreeFiles::of_folder(self, &repo, (commit.0, name))?;
+        Ok(tree.files.into_keys().collect())
+    }
+
     fn head_of(&self, repo: &gix::Repository) -> Result<Option<ObjectId>, FilesError> {
         let mut head = repo.head().map_err(self.damaged())?;
         Ok(head

@@ -32,6 +32,9 @@ const STATEMENTS: [&str; 7] = [
     "we don't need the SUBJECT any more",
 ];
 
+/// The session that is older than all others.
+const OLD_SESSION: u8 = 6;
+
 /// What happens before a consolidation.
 #[derive(Debug, Clone)]
 enum MemoryEvent {
@@ -41,6 +44,8 @@ enum MemoryEvent {
         statement: usize,
         subject: usize,
     },
+    /// A session that is older than all others states something.
+    StateEarlier { statement: usize, subject: usize },
     /// The statement is gone from the store, by its place.
     Remove(usize),
     /// A person changes a file in place, without a change of its size.
@@ -64,6 +69,9 @@ fn event() -> impl Strategy<Value = MemoryEvent> {
         6 => (0_u8..6, 0..STATEMENTS.len(), 0..SUBJECTS.len()).prop_map(
             |(session, statement, subject)| Event::State { session, statement, subject }
         ),
+        1 => (0..STATEMENTS.len(), 0..SUBJECTS.len()).prop_map(
+            |(statement, subject)| Event::StateEarlier { statement, subject }
+        ),
         1 => (0_usize..12).prop_map(Event::Remove),
         1 => (file.clone(), line.clone()).prop_map(|(file, line)| Event::Overwrite { file, line }),
         1 => (file.clone(), line).prop_map(|(file, line)| Event::DeleteLine { file, line }),
@@ -82,6 +90,7 @@ struct TwoMemories {
     stored: Vec<u8>,
     stated: Vec<(u8, Observation)>,
     now: u64,
+    earliest: u64,
     kill_at: Option<usize>,
 }
 
@@ -93,7 +102,8 @@ impl TwoMemories {
             texts: ParsedTexts::default(),
             stored: Vec::new(),
             stated: Vec::new(),
-            now: 0,
+            now: 100_000,
+            earliest: 100_000,
             kill_at: None,
         }
     }
@@ -104,7 +114,14 @@ impl TwoMemories {
                 session,
                 statement,
                 subject,
-            } => self.state(session, statement, subject),
+            } => {
+                self.now += 60;
+                self.state(session, self.now, (statement, subject));
+            }
+            MemoryEvent::StateEarlier { statement, subject } => {
+                self.earliest -= 60;
+                self.state(OLD_SESSION, self.earliest, (statement, subject));
+            }
             MemoryEvent::Remove(place) if !self.stated.is_empty() => {
                 self.stated.remove(place % self.stated.len());
             }
@@ -127,14 +144,16 @@ impl TwoMemories {
         }
     }
 
-    fn state(&mut self, host_id: u8, statement: usize, subject: usize) {
-        self.now += 60;
+    fn state(&mut self, host_id: u8, at: u64, (statement, subject): (usize, usize)) {
         let text = STATEMENTS[statement].replace("SUBJECT", SUBJECTS[subject]);
-        let piece = evidence(&session(&format!("s{host_id}")), &[self.now]);
+        let piece = evidence(&session(&format!("s{host_id}")), &[at]);
         let scope = project_scope("tidepool");
         let new = observation(&scope, &text, vec![piece.clone()]);
         match self.stated.iter_mut().find(|(_, known)| known.id == new.id) {
-            Some((_, known)) => known.evidence.push(piece),
+            Some((_, known)) => {
+                known.evidence.push(piece);
+                known.evidence.sort_by_key(|piece| piece.at);
+            }
             None => self.stated.push((host_id, new)),
         }
     }
@@ -192,7 +211,7 @@ impl TwoMemories {
         let lock = lock(&folder);
         let changes = persons_changes(&lock, &stamp())?;
         let input = self.input(&self.keeping);
-        let memory = consolidate_parsed(&input, &mut self.texts);
+        let memory = consolidate_parsed(input.clone(), &mut self.texts);
         assert_eq!(memory, consolidate(&input));
         keep_returned(&lock, &changes, &memory)?;
         let rule = Orphans::Remove;
@@ -273,7 +292,11 @@ fn texts(files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, String> {
 fn pages_that_did_not_change_are_known_as_settled() {
     let mut memories = TwoMemories::new();
     for session in 0..6 {
-        memories.state(session, usize::from(session), 0);
+        memories.happen(&MemoryEvent::State {
+            session,
+            statement: usize::from(session),
+            subject: 0,
+        });
     }
     memories.consolidate();
     let list = memories.keeping.at(".git/daybook/settled");

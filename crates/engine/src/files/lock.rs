@@ -7,9 +7,11 @@
 //! Not here: what a writer does (`write`).
 
 use std::fs::{File, TryLockError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::commit::{CommitTrees, SettledTree};
 use super::error::FilesError;
 use super::folder::Folder;
 
@@ -21,6 +23,9 @@ const POLL: Duration = Duration::from_millis(10);
 pub struct WriterLock<'f> {
     folder: &'f Folder,
     _file: File,
+    trees: CommitTrees,
+    /// What the last call found, if that was a call that only settles the folder.
+    settled: Mutex<Option<SettledTree>>,
 }
 
 /// Result of a request for the lock.
@@ -61,6 +66,8 @@ impl Folder {
                     return Ok(LockOutcome::Held(WriterLock {
                         folder: self,
                         _file: file,
+                        trees: CommitTrees::default(),
+                        settled: Mutex::default(),
                     }));
                 }
                 Err(TryLockError::WouldBlock) if tried < tries => thread::sleep(POLL),
@@ -93,6 +100,21 @@ impl<'f> WriterLock<'f> {
     /// The locked folder.
     pub fn folder(&self) -> &'f Folder {
         self.folder
+    }
+
+    pub(super) fn trees(&self) -> &CommitTrees {
+        &self.trees
+    }
+
+    /// Keeps what a call that only settled the folder found, for the write after it.
+    pub(super) fn keep_settled(&self, settled: SettledTree) {
+        *self.settled.lock().unwrap_or_else(PoisonError::into_inner) = Some(settled);
+    }
+
+    /// What the last call found, once.
+    pub(super) fn take_settled(&self) -> Option<SettledTree> {
+        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        settled.take()
     }
 }
 

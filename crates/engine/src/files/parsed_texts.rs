@@ -7,11 +7,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 
 use super::error::FilesError;
 use super::lock::WriterLock;
 use crate::bounded;
-use crate::consolidate::ParsedTexts;
+use crate::consolidate::{ParsedTexts, prepare_parser};
 
 /// Path of the list below a memory folder.
 const LIST: &str = ".git/daybook/texts";
@@ -25,12 +26,35 @@ static KEPT: LazyLock<Mutex<HashMap<PathBuf, FolderTexts>>> = LazyLock::new(Mute
 
 /// The parsed texts of one folder's memory.
 #[derive(Debug, Clone, Default)]
-pub struct FolderTexts(Arc<Mutex<ParsedTexts>>);
+pub struct FolderTexts(Arc<KeptTexts>);
+
+/// Texts, and the thread that reads them for the first time: meanwhile the caller asks the store for the observations.
+#[derive(Debug, Default)]
+struct KeptTexts {
+    texts: Mutex<ParsedTexts>,
+    loading: Mutex<Option<JoinHandle<ParsedTexts>>>,
+}
 
 impl FolderTexts {
     /// Those of the memory folder at `path`.
     #[must_use]
     pub fn of(path: &Path) -> Self {
+        Self::kept_or(path, read_list)
+    }
+
+    /// [`FolderTexts::of`] a memory that has changed: new texts will be parsed, too.
+    #[must_use]
+    pub fn of_changed(path: &Path) -> Self {
+        Self::kept_or(path, |list| {
+            let texts = read_list(list);
+            prepare_parser();
+            texts
+        })
+    }
+
+    fn kept_or(path: &Path, read: fn(&Path) -> ParsedTexts) -> Self {
+        // A folder has one list, however its path is written.
+        let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.get(path) {
             return known.clone();
@@ -38,16 +62,24 @@ impl FolderTexts {
         if kept.len() >= FOLDERS {
             kept.clear();
         }
-        let bytes = bounded::read(&path.join(LIST), LIST_BYTES);
-        let texts = ParsedTexts::decode(&bytes.unwrap_or_default());
-        let texts = Self(Arc::new(Mutex::new(texts)));
-        kept.insert(path.to_owned(), texts.clone());
+        let texts = Self(Arc::new(KeptTexts::loading(path.join(LIST), read)));
+        kept.insert(path.clone(), texts.clone());
         texts
     }
 
     /// The texts themselves, for one consolidation.
     pub fn lock(&self) -> MutexGuard<'_, ParsedTexts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut texts = self.0.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loading = self
+            .0
+            .loading
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(loading) = loading.take() {
+            // A list that cannot be read costs time, and nothing else.
+            *texts = loading.join().unwrap_or_default();
+        }
+        texts
     }
 
     /// Stores them for the next process, if they have changed.
@@ -60,4 +92,21 @@ impl FolderTexts {
             None => Ok(()),
         }
     }
+}
+
+impl KeptTexts {
+    fn loading(list: PathBuf, read: fn(&Path) -> ParsedTexts) -> Self {
+        let thread = thread::Builder::new().name("parsed-texts".to_owned());
+        // Without a thread the texts are parsed once more.
+        let loading = thread.spawn(move || read(&list)).ok();
+        Self {
+            texts: Mutex::default(),
+            loading: Mutex::new(loading),
+        }
+    }
+}
+
+fn read_list(list: &Path) -> ParsedTexts {
+    let bytes = bounded::read(list, LIST_BYTES);
+    ParsedTexts::decode(&bytes.unwrap_or_default())
 }

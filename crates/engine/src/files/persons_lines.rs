@@ -43,8 +43,7 @@ impl PersonsLines {
         };
         let withdrawn = withdrawn::load(folder)?;
         lines = lines.with_forgotten(withdrawn.iter().map(|one| &one.observation));
-        let notes = folder.head_files()?.into_keys();
-        let notes = notes.filter(|path| path.as_str().starts_with("notes/"));
+        let notes = folder.files_below(head, "notes")?;
         let fixed = [CURATED, SUMMARY, BRANCHES].map(FilePath::engine_file);
         for path in fixed.into_iter().chain(notes) {
             if let Some(text) = folder.text_at(head, &path)? {

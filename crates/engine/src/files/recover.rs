@@ -85,8 +85,8 @@ pub(super) fn apply(
 ) -> Result<AppliedIntent, FilesError> {
     objects::publish(context.folder, &context.repo, StagingPurpose::Intent)?;
     let changes = changes_between(
-        &context.tree_of(intent.base)?,
-        &context.tree_of(Some(intent.new))?,
+        &*context.tree_of(intent.base)?,
+        &*context.tree_of(Some(intent.new))?,
     );
     let replacements: Vec<_> = changes
         .iter()

@@ -7,7 +7,7 @@
 //! Not here: what happens to an edit (`write`), which paths are skipped (`skipped`).
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -124,7 +124,8 @@ impl WorkTreeScanner<'_, '_> {
             match entry.file_type() {
                 Ok(kind) => match skip_reason(&relative, kind) {
                     Some(why) => self.skip(relative, why),
-                    None => self.visit(relative, kind.is_dir())?,
+                    None if kind.is_dir() => self.folders.push(relative),
+                    None => self.visit(relative, &entry)?,
                 },
                 Err(error) => self.skip_unreadable(&relative, error)?,
             }
@@ -132,14 +133,10 @@ impl WorkTreeScanner<'_, '_> {
         Ok(())
     }
 
-    fn visit(&mut self, relative: PathBuf, is_dir: bool) -> Result<(), FilesError> {
-        if is_dir {
-            self.folders.push(relative);
-            return Ok(());
-        }
+    fn visit(&mut self, relative: PathBuf, entry: &DirEntry) -> Result<(), FilesError> {
         match relative.to_str().and_then(as_file_path) {
             None => self.skip(relative, SkipReason::BadName),
-            Some(path) => match self.examine(&path) {
+            Some(path) => match self.examine(&path, entry) {
                 Ok(Some(seen)) => {
                     self.scan.files.insert(path, seen);
                 }
@@ -160,9 +157,12 @@ impl WorkTreeScanner<'_, '_> {
     }
 
     /// Reads a file's content id; `None` if the file is gone.
-    fn examine(&mut self, path: &FilePath) -> Result<Option<ScannedFile>, ExamineFailure> {
-        let place = path.under(self.folder.root());
-        let stat = git_index::stat_of(&place)?;
+    fn examine(
+        &mut self,
+        path: &FilePath,
+        entry: &DirEntry,
+    ) -> Result<Option<ScannedFile>, ExamineFailure> {
+        let stat = git_index::stat_in_folder(entry)?;
         if let Some(id) = self.index.unchanged_id(path.as_str(), &stat) {
             return Ok(Some(ScannedFile {
                 id,

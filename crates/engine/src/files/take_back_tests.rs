@@ -1,5 +1,6 @@
 //! Past states of a folder, and the way back to them.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,13 +11,24 @@ use crate::files::states::{FoundState, StateName};
 use crate::files::steps::StepObserver;
 use crate::files::write::WriteOutcome;
 
-/// States that are restored.
-const STATES: usize = 120;
+/// States of which each is restored once.
+const STATES: usize = 1_000;
+/// After this many restores the whole repository is checked, too.
+const BETWEEN_CHECKS: usize = 50;
 
 /// Numbers in a fixed order that looks like none.
 struct Numbers(u64);
 
 impl Numbers {
+    /// The numbers below `most`, each once.
+    fn shuffled(&mut self, most: usize) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..most).collect();
+        for last in (1..most).rev() {
+            all.swap(last, self.below(last as u64 + 1) as usize);
+        }
+        all
+    }
+
     fn below(&mut self, most: u64) -> u64 {
         self.0 = self
             .0
@@ -67,7 +79,7 @@ fn change(memory: &TestFolder, numbers: &mut Numbers, n: usize) {
 }
 
 #[test]
-fn each_of_many_past_states_is_restored_byte_for_byte() {
+fn each_of_a_thousand_past_states_is_restored_byte_for_byte() {
     let memory = TestFolder::new();
     let mut numbers = Numbers(7);
     let mut states = Vec::new();
@@ -78,20 +90,25 @@ fn each_of_many_past_states_is_restored_byte_for_byte() {
     }
     let before: Vec<_> = memory
         .folder
-        .log(1000)
+        .log(10 * STATES)
         .unwrap()
         .into_iter()
         .map(|it| it.id)
         .collect();
-    for _ in 0..STATES {
-        let (head, files) = &states[numbers.below(STATES as u64) as usize];
+    let distinct: BTreeSet<_> = states.iter().map(|(_, files)| files).collect();
+    assert!(distinct.len() > STATES * 9 / 10, "states differ");
+    for (restored, state) in numbers.shuffled(STATES).into_iter().enumerate() {
+        let (head, files) = &states[state];
         let _ = restore(&memory, *head, StepObserver::default()).unwrap();
-        assert_eq!(memory.work_tree(), *files);
-        memory.assert_settled();
+        assert_eq!(memory.work_tree(), *files, "state {state}");
+        memory.assert_is_head();
+        if restored % BETWEEN_CHECKS == 0 {
+            memory.assert_settled();
+        }
     }
     let after: Vec<_> = memory
         .folder
-        .log(1000)
+        .log(10 * STATES)
         .unwrap()
         .into_iter()
         .map(|it| it.id)

@@ -7,6 +7,7 @@
 //! Not here: the work tree (`scan`), writing objects (`objects`).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
@@ -47,7 +48,7 @@ pub(super) struct TreeFiles {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Head {
     pub(super) commit: Option<ObjectId>,
-    pub(super) tree: TreeFiles,
+    pub(super) tree: Arc<TreeFiles>,
 }
 
 /// The change of one file in a commit. Never both `None`.
@@ -74,6 +75,25 @@ impl TreeFiles {
                 .map_err(FilesError::git("read a tree", folder.root()))?;
         }
         Ok(found)
+    }
+
+    /// Reads one top-level folder of `commit`.
+    pub(super) fn of_folder(
+        folder: &Folder,
+        repo: &gix::Repository,
+        (commit, name): (ObjectId, &str),
+    ) -> Result<Self, FilesError> {
+        let mut found = Self::default();
+        let read = || -> gix::Result<Self> {
+            let root = repo.find_tree(tree_of(repo, commit)?)?;
+            let entry = root.lookup_entry([name.as_bytes()])?;
+            if let Some(entry) = entry.filter(|entry| entry.mode().is_tree()) {
+                let prefix = format!("{name}/");
+                found.add_tree(repo, entry.object_id(), BStr::new(&prefix), 1)?;
+            }
+            Ok(found)
+        };
+        read().map_err(FilesError::git("read a tree", folder.root()))
     }
 
     fn add_tree(

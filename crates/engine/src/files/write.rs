@@ -21,7 +21,7 @@ use super::error::FilesError;
 pub use super::error::SkipReason;
 use super::git_index::GitIndex;
 use super::history::{BlobId, CommitHash};
-use super::intent::{Intent, staged_folder, staged_path};
+use super::intent::{Intent, StoredIntent, staged_folder, staged_path};
 use super::lock::WriterLock;
 use super::objects::{self, Staging, StagingPurpose};
 use super::path::FilePath;
@@ -170,8 +170,11 @@ impl WriterLock<'_> {
     /// # Errors
     /// When the disk fails; [`FilesError::PersonAtWork`] during a merge and the like.
     pub fn settle(&self, stamp: &CommitStamp) -> Result<SettleReport, FilesError> {
-        let context = CommitContext::new(self.folder(), stamp)?;
-        Ok(settle(&context)?.1)
+        self.take_settled();
+        let context = CommitContext::new(self, stamp)?;
+        let (settled_tree, settled) = settle(&context)?;
+        self.keep_settled(settled_tree);
+        Ok(settled)
     }
 
     /// Applies the changes that `plan` requests, as one commit with this `message`.
@@ -209,8 +212,8 @@ impl WriterLock<'_> {
         if !holds_lease() {
             return Ok(WriteOutcome::LeaseLost);
         }
-        let context = CommitContext::new(self.folder(), stamp)?;
-        let (settled_tree, settled) = settle(&context)?;
+        let context = CommitContext::new(self, stamp)?;
+        let (settled_tree, settled) = settle_once(&context, self.take_settled())?;
         let head = &settled_tree.head;
         let wanted = plan(&FolderSnapshot {
             context: &context,
@@ -243,10 +246,28 @@ impl WriterLock<'_> {
     /// # Errors
     /// As [`WriterLock::settle`].
     pub fn note(&self, stamp: &CommitStamp, message: &str) -> Result<CommitHash, FilesError> {
-        let context = CommitContext::new(self.folder(), stamp)?;
+        self.take_settled();
+        let context = CommitContext::new(self, stamp)?;
         settle(&context)?;
         context.commit_note(message).map(CommitHash)
     }
+}
+
+/// [`settle`], unless the caller did it just before, under the same lock. An edit since then is treated like one that a
+/// person makes during the write: where it meets the engine's text, both are kept; elsewhere the next writer finds it.
+fn settle_once(
+    context: &CommitContext<'_>,
+    just_settled: Option<SettledTree>,
+) -> Result<(SettledTree, SettleReport), FilesError> {
+    let Some(settled) = just_settled else {
+        return settle(context);
+    };
+    let is_unmoved = context.branch()?.commit()? == settled.head.commit;
+    if !is_unmoved || Intent::read(context.folder)? != StoredIntent::Nothing {
+        return settle(context);
+    }
+    let report = report_of(&settled, Recovery::Clean);
+    Ok((settled, report))
 }
 
 fn settle(context: &CommitContext<'_>) -> Result<(SettledTree, SettleReport), FilesError> {
@@ -261,13 +282,17 @@ fn settle(context: &CommitContext<'_>) -> Result<(SettledTree, SettleReport), Fi
         &settled_tree.head.tree,
         &settled_tree.scan.files,
     )?;
-    let settled = SettleReport {
-        head: settled_tree.head.commit.map(CommitHash),
-        recovery,
-        edits: settled_tree.edits.map(CommitHash),
-        skipped: settled_tree.scan.skipped.clone(),
-    };
+    let settled = report_of(&settled_tree, recovery);
     Ok((settled_tree, settled))
+}
+
+fn report_of(settled: &SettledTree, recovery: Recovery) -> SettleReport {
+    SettleReport {
+        head: settled.head.commit.map(CommitHash),
+        recovery,
+        edits: settled.edits.map(CommitHash),
+        skipped: settled.scan.skipped.clone(),
+    }
 }
 
 /// Commits the edits that conflicted with a write. Without any, the next scan of the work tree is left to

@@ -54,6 +54,70 @@ fn a_write_is_one_commit_and_leaves_git_status_clean() {
     }
 }
 
+/// A write does not scan again what a call under the same lock has just settled.
+#[test]
+fn an_edit_between_settling_and_writing_is_kept_and_found() {
+    let memory = TestFolder::new();
+    let before = [
+        ("a.md", Some("a one\n")),
+        ("b.md", Some("b one\n")),
+        ("c.md", Some("c one\n")),
+    ];
+    let _ = written(memory.write(&before));
+    let held = lock(&memory.folder);
+    let head = held.settle(&stamp()).unwrap().head;
+    // Of the same size, in a file that is written, in one that is not, and one that is new.
+    memory.save("a.md", "a mine\n");
+    memory.save("b.md", "b mine\n");
+    memory.save("new.md", "mine\n");
+    let wanted = [
+        ("a.md", Some("a two\n")),
+        ("c.md", Some("c two\n")),
+        ("new.md", Some("new\n")),
+    ];
+    let outcome = held.write(&stamp(), "Write memory", &|| true, |snapshot| {
+        assert_eq!(snapshot.commit(), head, "nothing was committed before");
+        Ok(as_changes(&wanted))
+    });
+    let outcome = written(outcome);
+    drop(held);
+    assert_eq!(memory.tree(outcome.commit)["a.md"], b"a two\n");
+    memory.settle().unwrap();
+    for (path, text) in [
+        ("a.md", "a mine\n"),
+        ("b.md", "b mine\n"),
+        ("c.md", "c two\n"),
+        ("new.md", "mine\n"),
+    ] {
+        assert_eq!(memory.read(path).as_deref(), Some(text), "{path}");
+    }
+    memory.assert_settled();
+}
+
+/// What was settled under a lock is of no use once a person's git has moved the branch.
+#[test]
+fn a_commit_between_settling_and_writing_is_written_on() {
+    let memory = TestFolder::new();
+    let _ = written(memory.write(&[("a.md", Some("one\n"))]));
+    let held = lock(&memory.folder);
+    held.settle(&stamp()).unwrap();
+    memory.save("a.md", "mine\n");
+    if memory
+        .git(&["-c", "commit.gpgsign=false", "commit", "-qam", "Mine"])
+        .is_none()
+    {
+        return;
+    }
+    let outcome = held.write(&stamp(), "Write memory", &|| true, |snapshot| {
+        assert_eq!(snapshot.commit(), memory.folder.head().unwrap());
+        Ok(as_changes(&[("b.md", Some("b\n"))]))
+    });
+    let _ = written(outcome);
+    drop(held);
+    assert_eq!(memory.read("a.md").unwrap(), "mine\n");
+    memory.assert_settled();
+}
+
 #[test]
 fn what_changes_nothing_makes_no_commit() {
     let memory = TestFolder::new();

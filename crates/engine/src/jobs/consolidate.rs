@@ -176,7 +176,7 @@ async fn write_memory(
     scope: &Scope,
 ) -> Result<Consolidated, WorkError> {
     let path = folder(&worker.root, scope);
-    let texts = FolderTexts::of(&path);
+    let texts = FolderTexts::of_changed(&path);
     let persons = persons_so_far(&path);
     let mut memory = load_memory(&worker.into(), scope, &persons, &texts).await?;
     let plan = select_sessions(worker, scope, &mut memory).await?;

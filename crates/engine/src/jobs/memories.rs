@@ -91,9 +91,10 @@ pub async fn memories(
     let texts = FolderTexts::of(&path);
     let held = ObservationStore::observations(source.store, scope).await?;
     let input = memory_input(&source, scope, held, (&persons, &texts)).await?;
-    let memory = build(&input, &texts);
+    let observations = input.observations.clone();
+    let memory = build(input, &texts);
     let lines = shown_lines(&path, &memory)?;
-    Ok(joined(scope, &memory, input.observations, lines))
+    Ok(joined(scope, &memory, observations, lines))
 }
 
 /// The lines of the pages that show whole memories: those of sessions and days show parts.

@@ -157,7 +157,7 @@ impl<'a> OpenMemory<'a> {
         let source = self.worker.into();
         let texts = self.texts();
         let input = memory_input(&source, self.scope, left, (&persons, &texts)).await?;
-        let mut memory = build(&input, &texts);
+        let mut memory = build(input, &texts);
         // An entry without observations would be in it still.
         memory.retain_entries(|entry| !gone.contains(&EntryId::of(&entry.key)));
         let subject = match memories {

@@ -111,11 +111,11 @@ pub(super) async fn load_memory(
 ) -> Result<ScopeMemory, StoreError> {
     let observations = ObservationStore::observations(source.store, scope).await?;
     let input = memory_input(source, scope, observations, (persons, texts)).await?;
-    Ok(build(&input, texts))
+    Ok(build(input, texts))
 }
 
 /// Builds a memory with the parsed texts of its folder.
-pub(super) fn build(input: &MemoryInput, texts: &FolderTexts) -> ScopeMemory {
+pub(super) fn build(input: MemoryInput, texts: &FolderTexts) -> ScopeMemory {
     consolidate_parsed(input, &mut texts.lock())
 }
 

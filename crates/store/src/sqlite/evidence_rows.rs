@@ -3,6 +3,7 @@
 //! An observation's row is derived from its live evidence. Each addition, cut or removal of evidence records
 //! the observation as touched and derives it again before the transaction ends.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use daybook_domain::rescan::{EvidenceRewrite, StoredEvidence};
@@ -14,9 +15,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::connection::Fault;
-use super::names::{
-    find_scope, find_tenant, parse_column, scope_named, scope_no, scope_of, session_no,
-};
+use super::names::{find_scope, find_tenant, parse_column, scope_named, scope_no, session_no};
 use super::row_numbers::event_no;
 use super::{index_rows, outlines};
 use crate::documents::observation_doc;
@@ -507,20 +506,27 @@ fn observations_where(
             WHERE {condition}) AND {VISIBLE}"
     );
     for row in rows_where(tx, &live, values)? {
-        pieces.entry(row.observation).or_default().push(row.piece);
+        // Most observations have one piece.
+        let of_observation = pieces.entry(row.observation);
+        let of_observation = of_observation.or_insert_with(|| Vec::with_capacity(1));
+        of_observation.push(row.piece);
     }
     let mut find = tx.prepare_cached(&format!(
-        "SELECT observation_no, id, observations.kind AS what, tenant, scopes.kind AS kind, name
-         FROM observations JOIN scopes USING (scope_no) JOIN tenants USING (tenant_no)
-         WHERE {condition} AND holds"
+        "SELECT observation_no, id, observations.kind AS what, scope_no
+         FROM observations JOIN scopes USING (scope_no) WHERE {condition} AND holds"
     ))?;
     let mut rows = find.query(values)?;
-    let mut observations = Vec::new();
+    let mut scopes: HashMap<i64, Scope> = HashMap::new();
+    let mut observations = Vec::with_capacity(pieces.len());
     while let Some(row) = rows.next()? {
         let id = ObservationId(row.get::<_, i64>(1)?.cast_unsigned());
         let kind = parse_column::<ObservationKind>(row, 2)?;
         let pieces = pieces.remove(&row.get(0)?).unwrap_or_default();
-        observations.extend(assemble(scope_of(row)?, id, kind, pieces));
+        let scope = match scopes.entry(row.get(3)?) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => new.insert(scope_named(tx, row.get(3)?)?).clone(),
+        };
+        observations.extend(assemble(scope, id, kind, pieces));
     }
     sort_observations(&mut observations);
     Ok(observations)

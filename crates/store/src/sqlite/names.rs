@@ -20,7 +20,8 @@ pub(super) fn parse_column<T: FromStr>(
     row: &Row<'_>,
     column: impl RowIndex + Display,
 ) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
+    let text = row.get_ref(column)?;
+    let text = text.as_str().map_err(rusqlite::Error::from)?;
     text.parse().map_err(|_| {
         let what = format!("column {column} holds the unknown word {text:?}");
         rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what.into())

@@ -20,6 +20,11 @@ pub(super) fn seq_of(event_no: i64) -> EventSeq {
     EventSeq(event_no.cast_unsigned() & u64::from(u32::MAX))
 }
 
+/// The number of the session of the event with this row number.
+pub(super) fn session_of(event_no: i64) -> i64 {
+    event_no >> 32
+}
+
 /// A bound on rows as SQL counts them.
 pub(super) fn at_most(rows: usize) -> i64 {
     i64::try_from(rows).unwrap_or(i64::MAX)

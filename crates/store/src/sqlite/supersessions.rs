@@ -68,12 +68,13 @@ fn noted(tx: &Connection, scope: &Scope) -> Result<BTreeMap<ObservationId, Super
         .collect()
 }
 
+/// The supersession in the first four columns: id, later, ended_because, ended_at.
 fn supersession_of(row: &Row<'_>) -> rusqlite::Result<Supersession> {
     Ok(Supersession {
-        earlier: ObservationId(row.get::<_, i64>("id")?.cast_unsigned()),
-        later: ObservationId(row.get::<_, i64>("later")?.cast_unsigned()),
-        reason: parse_column::<SupersessionReason>(row, "ended_because")?,
-        until: Timestamp(row.get("ended_at")?),
+        earlier: ObservationId(row.get::<_, i64>(0)?.cast_unsigned()),
+        later: ObservationId(row.get::<_, i64>(1)?.cast_unsigned()),
+        reason: parse_column::<SupersessionReason>(row, 2)?,
+        until: Timestamp(row.get(3)?),
     })
 }
 

@@ -12,9 +12,11 @@ use rusqlite::{Connection, Row, params};
 use super::SqliteStore;
 use super::connection::Fault;
 use super::listing::{Listing, list};
-use super::names::{find_session, parse_column, scope_named, session_id_of, session_no};
+use super::names::{
+    find_session, parse_column, scope_named, session_id_of, session_no, session_numbered,
+};
 use super::revisions::raise;
-use super::row_numbers::{event_no, event_nos, seq_of};
+use super::row_numbers::{event_no, event_nos, seq_of, session_of};
 use crate::bounds::check_uses;
 use crate::evidence::parse_numbers;
 use crate::uses::{AdmitOutcome, KeptUses};
@@ -37,7 +39,11 @@ impl UseStore for SqliteStore {
     async fn uses(&self, _: &Tenant, sessions: &[SessionId]) -> Result<Vec<Use>, StoreError> {
         let mut uses = self.list(|tx| {
             let mut uses = Listing::empty();
-            for session in sessions.iter().collect::<BTreeSet<_>>() {
+            let mut asked: BTreeSet<&SessionId> = sessions.iter().collect();
+            if let Some(used) = used_sessions(tx, asked.len())? {
+                asked.retain(|session| used.contains(*session));
+            }
+            for session in asked {
                 uses.append(of_session(tx, session)?);
             }
             Ok(uses)
@@ -176,6 +182,22 @@ fn scopes_resting_on(
     }
     let scopes = scopes.into_iter().map(|no| scope_named(tx, no));
     scopes.collect()
+}
+
+/// All sessions with uses; `None` if there are more than `most`. A scope has thousands of sessions, and few of them were
+/// ever used.
+fn used_sessions(tx: &Connection, most: usize) -> Result<Option<BTreeSet<SessionId>>, Fault> {
+    let mut next = tx.prepare_cached("SELECT min(event_no) FROM uses WHERE event_no > ?")?;
+    let (mut used, mut after) = (BTreeSet::new(), -1);
+    while let Some(event) = next.query_row([after], |row| row.get::<_, Option<i64>>(0))? {
+        if used.len() == most {
+            return Ok(None);
+        }
+        let session = session_of(event);
+        used.extend(session_numbered(tx, session)?.map(|row| row.session.id));
+        after = event_nos(session).1;
+    }
+    Ok(Some(used))
 }
 
 fn of_session(tx: &Connection, session: &SessionId) -> Result<Listing<Use>, Fault> {

@@ -4,13 +4,16 @@
 
 use std::sync::LazyLock;
 
-use daybook_domain::EventId;
+use daybook_domain::{EventId, SupersessionReason};
+use strum::VariantArray;
 
 use crate::consolidate::content::{Content, ContentWord, ContentWords, WORD_LISTS, WordMap};
 use crate::consolidate::statement::{Denial, PATTERNS, Setting, Statement};
+use crate::consolidate::supersede::{EndedStatement, KeptSearch};
 
-/// Raised when texts are parsed in another way by the same lists of words and patterns.
-const PARSER: u64 = 2;
+/// Raised when texts are parsed in another way by the same lists of words and patterns, and when statements are compared
+/// by other rules.
+const PARSER: u64 = 3;
 
 /// The rules by which texts are parsed, as a number: what other rules made is parsed again.
 static RULES: LazyLock<u128> = LazyLock::new(|| {
@@ -102,6 +105,22 @@ impl TextsEncoder {
         self.number(usize::from(statement.adds));
     }
 
+    fn long(&mut self, number: u64) {
+        self.body.extend_from_slice(&number.to_le_bytes());
+    }
+
+    pub(super) fn search(&mut self, search: &KeptSearch) {
+        self.long(search.statement);
+        self.long(search.rare);
+        self.number(search.found.len());
+        for found in &search.found {
+            self.number(found.place as usize);
+            let mut reasons = SupersessionReason::VARIANTS.iter();
+            let reason = reasons.position(|reason| *reason == found.reason);
+            self.number(reason.unwrap_or_default() * 2 + usize::from(found.is_before));
+        }
+    }
+
     pub(super) fn finish(self) -> Vec<u8> {
         let mut rest = (self.words.len() as u64).to_le_bytes().to_vec();
         for word in &self.words {
@@ -145,6 +164,28 @@ impl<'b> TextsDecoder<'b> {
         self.long()
     }
 
+    pub(super) fn search(&mut self) -> Option<KeptSearch> {
+        Some(KeptSearch {
+            statement: self.half()?,
+            rare: self.half()?,
+            found: self.list(|it| {
+                let place = u32::try_from(it.number()?).ok()?;
+                let reason = it.number()?;
+                Some(EndedStatement {
+                    place,
+                    reason: *SupersessionReason::VARIANTS.get(reason / 2)?,
+                    is_before: reason % 2 == 1,
+                })
+            })?,
+        })
+    }
+
+    fn half(&mut self) -> Option<u64> {
+        let (half, rest) = self.rest.split_first_chunk::<8>()?;
+        self.rest = rest;
+        Some(u64::from_le_bytes(*half))
+    }
+
     fn long(&mut self) -> Option<u128> {
         let (long, rest) = self.rest.split_first_chunk::<16>()?;
         self.rest = rest;
@@ -169,7 +210,10 @@ impl<'b> TextsDecoder<'b> {
         self.words.get(place).copied()
     }
 
-    fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    pub(super) fn list<T>(
+        &mut self,
+        mut one: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
         (0..self.number()?).map(|_| one(self)).collect()
     }
 

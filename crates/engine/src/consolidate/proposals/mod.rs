@@ -14,6 +14,7 @@ mod rewording;
 mod window;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use daybook_domain::{Observation, ObservationId, Proposal, StatementRef, SupersessionReason, Use};
 use daybook_text::fence::without_citations;
@@ -108,11 +109,12 @@ impl<'a> CurrentProposals<'a> {
         for other in others {
             first.origin = first.origin.max(other.origin);
             first.observations.extend(other.observations);
-            first.evidence.extend(other.evidence);
+            Arc::make_mut(&mut first.evidence).extend(Arc::unwrap_or_clone(other.evidence));
         }
         let key = |one: &daybook_domain::Evidence| (one.at, one.label.clone(), one.events.clone());
-        first.evidence.sort_by_cached_key(key);
-        first.evidence.dedup();
+        let evidence = Arc::make_mut(&mut first.evidence);
+        evidence.sort_by_cached_key(key);
+        evidence.dedup();
         first.usage = UsesByEvent::new(self.uses).of(&first.evidence);
     }
 

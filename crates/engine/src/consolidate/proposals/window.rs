@@ -183,7 +183,7 @@ fn statements(
     texts: &mut ParsedTexts,
 ) -> Vec<WindowStatement> {
     let proposals = CurrentProposals::of(input);
-    let mut merged = merge_observations(&input.observations, &[], texts);
+    let mut merged = merge_observations(input.observations.clone(), &[], texts);
     proposals.merge(&mut merged);
     let observations = input.observations.iter().map(|one| (one.id, one));
     let observations: BTreeMap<ObservationId, &Observation> = observations.collect();

@@ -58,6 +58,12 @@ fn bare() -> ContentWords {
     std::iter::once(ContentWord::of("=")).collect()
 }
 
+/// Compiles all patterns.
+pub(super) fn prepare() {
+    LazyLock::force(&MEASURES);
+    LazyLock::force(&NUMBER);
+}
+
 /// Whether a measure has a unit, as times and dates have. Others are versions, counts, and numbers of one of many things.
 pub(in crate::consolidate) fn has_unit(measure: &ContentWords) -> bool {
     UNITS.contains(measure)

@@ -12,8 +12,10 @@ use regex::Regex;
 use super::content::{ContentWords, content_words, lowered};
 
 pub(super) use cues::SOURCE as PATTERNS;
+pub use cues::prepare as prepare_parser;
 use cues::{
-    ADDITION, CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, WITHDRAWN, has,
+    ADDITION, CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, SettingPattern,
+    WITHDRAWN, has,
 };
 
 /// Most words of what a statement takes back: longer phrases are not names of things.
@@ -222,7 +224,7 @@ fn named_old(patterns: &[Regex], clause: &str) -> Vec<ContentWords> {
         .collect()
 }
 
-fn settings(patterns: &[Regex], clause: &str) -> Vec<Setting> {
+fn settings(patterns: &[SettingPattern], clause: &str) -> Vec<Setting> {
     let found = patterns.iter().filter_map(|it| it.captures(clause));
     let setting = found.map(|captures| {
         let words = |name| {

@@ -4,25 +4,25 @@
 //! people stated, and need no model. The result depends on the observations alone, not on the order in which they came.
 
 mod compare;
+mod kept;
+mod outline;
+mod words;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use daybook_domain::{Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp};
 
-use super::content::{ContentWord, ContentWords, WordMap, subject_words};
+use super::content::{WordMap, subject_words};
 use super::merge::MergedObservation;
 use super::parsed_texts::ParsedTexts;
 use super::statement::Statement;
 pub(super) use compare::may_end;
 use compare::{Stated, supersedes};
-
-/// Words by which an observation finds earlier ones: its rarest.
-const RARE_WORDS: usize = 6;
-/// Most earlier observations, the latest, that share one word and are compared.
-const OF_ONE_WORD: usize = 64;
-/// Most statements in which a name of something occurs: a word of more is no name.
-const NAME_STATEMENTS: usize = 8;
+pub(super) use kept::{EndedStatement, KeptSearch};
+use kept::{common_places, statement_number, words_number};
+use outline::{LaterOutline, StatementOutline};
+use words::{SeenStatements, StatementWords, StatementsByWord, WordNumber};
 
 /// One observation that no longer holds, by position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,25 +54,25 @@ pub(super) fn statement_changes(
     texts: &mut ParsedTexts,
 ) -> StatementChanges {
     let stated: Vec<Stated<'_>> = observations.iter().map(|one| stated(one, texts)).collect();
-    let words = RareWords::of(&stated);
-    let mut known = KnownStatements::default();
-    let mut seen = SeenStatements::of(stated.len());
+    let words = StatementWords::of(&stated);
+    let order = by_time(&stated);
+    let (searches, are_new, by_word) = searches(&stated, &words, &order, texts);
+    let mut last_settings = LastSettings::default();
     let mut ended: Vec<Option<Change>> = vec![None; stated.len()];
     let mut found = StatementChanges::default();
-    for later in by_time(&stated) {
+    for (later, search) in order.iter().copied().zip(&searches) {
         let one = &stated[later];
-        let rare = words.rarest_of(one);
         let mut contradictions: Vec<(usize, usize)> = Vec::new();
         let mut superseded: Vec<(usize, SupersessionReason)> = Vec::new();
-        for at in known.sharing(&rare, &mut seen) {
-            let reason = match ended[at].is_some() {
-                true => None,
-                false => supersedes(one, &stated[at]),
+        for result in &search.found {
+            let Some(at) = order.get(result.place as usize).copied() else {
+                continue;
             };
-            match reason {
-                Some(reason) if is_before(&stated[at], one) => superseded.push((at, reason)),
+            match result.reason {
+                _ if ended[at].is_some() => {}
+                reason if result.is_before => superseded.push((at, reason)),
                 // What was stated at one time cannot be put in order.
-                Some(SupersessionReason::Replaced | SupersessionReason::Reversed) => {
+                SupersessionReason::Replaced | SupersessionReason::Reversed => {
                     contradictions.push((at, later));
                 }
                 _ => {}
@@ -82,7 +82,7 @@ pub(super) fn statement_changes(
         contradictions.sort_unstable();
         found.contradictions.extend(contradictions);
         if superseded.is_empty() {
-            let before = known.choice_before(one, &stated);
+            let before = last_settings.choice_before(one, &stated);
             let before = before.filter(|at| ended[*at].is_none());
             superseded.extend(before.map(|at| (at, SupersessionReason::Replaced)));
         }
@@ -95,14 +95,105 @@ pub(super) fn statement_changes(
             };
             ended[earlier] = Some(change);
         }
-        known.add(later, one);
+        last_settings.add(later, one);
     }
     found.changes = ended.into_iter().flatten().collect();
     found
         .changes
         .sort_by_key(|change| (change.until, change.earlier));
-    found.reviews = reviews(&stated, (&words, &known), &found.changes);
+    found.reviews = reviews(&stated, (&words, &by_word), &found.changes);
+    texts.keep_searches(searches, are_new);
     found
+}
+
+/// What each statement ends, in the order of time, whether any of it is new, and all statements by word. What was found
+/// last time is not searched for again.
+fn searches(
+    stated: &[Stated<'_>],
+    words: &StatementWords,
+    order: &[usize],
+    texts: &mut ParsedTexts,
+) -> (Vec<KeptSearch>, bool, StatementsByWord) {
+    let mut kept = texts.take_searches();
+    let before = kept.len();
+    let numbers: Vec<u64> = order
+        .iter()
+        .map(|at| statement_number(&stated[*at]))
+        .collect();
+    kept.truncate(common_places(&kept, &numbers));
+    let mut known = kept.into_iter();
+    let mut search = StatementSearch::new(stated, words);
+    let mut searches = Vec::with_capacity(order.len());
+    let mut are_new = before != order.len();
+    for (later, statement) in order.iter().copied().zip(numbers) {
+        let by = words.rarest_of(later);
+        let rare = words_number(words.words_of(&by));
+        let known = known.next().filter(|known| known.rare == rare);
+        are_new |= known.is_none();
+        let found = known.map_or_else(|| search.ended_by(later, &by), |known| known.found);
+        search.add(later);
+        searches.push(KeptSearch {
+            statement,
+            rare,
+            found,
+        });
+    }
+    (searches, are_new, search.by_word)
+}
+
+/// Searches the statements before each one.
+struct StatementSearch<'s> {
+    stated: &'s [Stated<'s>],
+    words: &'s StatementWords,
+    by_word: StatementsByWord,
+    seen: SeenStatements,
+    outlines: Vec<Option<StatementOutline>>,
+    /// The place of each statement in the order of time.
+    places: Vec<u32>,
+    added: u32,
+}
+
+impl<'s> StatementSearch<'s> {
+    fn new(stated: &'s [Stated<'s>], words: &'s StatementWords) -> Self {
+        Self {
+            stated,
+            words,
+            by_word: StatementsByWord::new(words),
+            seen: SeenStatements::of(stated.len()),
+            outlines: vec![None; stated.len()],
+            places: vec![0; stated.len()],
+            added: 0,
+        }
+    }
+
+    fn add(&mut self, at: usize) {
+        self.by_word.add(at, self.words);
+        self.places[at] = self.added;
+        self.added += 1;
+    }
+
+    /// What the statement `later` ends of those that were added.
+    fn ended_by(&mut self, later: usize, words: &[WordNumber]) -> Vec<EndedStatement> {
+        let one = &self.stated[later];
+        let outline = LaterOutline::of(one);
+        if !outline.may_end_any() {
+            return Vec::new();
+        }
+        let (stated, outlines) = (self.stated, &mut self.outlines);
+        let found = self.by_word.sharing(words, &mut self.seen);
+        let found = found.filter(|at| {
+            let earlier = &mut outlines[*at];
+            outline.may_end(earlier.get_or_insert_with(|| StatementOutline::of(&stated[*at])))
+        });
+        let ended = found.filter_map(|at| {
+            Some(EndedStatement {
+                place: self.places[at],
+                reason: supersedes(one, &stated[at])?,
+                is_before: is_before(&stated[at], one),
+            })
+        });
+        ended.collect()
+    }
 }
 
 /// Why the later of two statements of people ends the validity of the earlier one; `None` if both hold. For words that no
@@ -121,91 +212,23 @@ pub fn says_change(text: &str) -> bool {
 /// Positions in the order in which they were last stated.
 fn by_time(stated: &[Stated<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..stated.len()).collect();
-    order.sort_by_key(|at| last_evidence(&stated[*at]).map(|last| (last.at, last.events.last())));
+    order.sort_by_cached_key(|at| {
+        last_evidence(&stated[*at]).map(|last| (last.at, last.events.last().copied()))
+    });
     order
 }
 
-/// How many statements hold each word.
-struct RareWords(WordMap<ContentWord, usize>);
-
-impl RareWords {
-    fn of(stated: &[Stated<'_>]) -> Self {
-        let mut frequencies = WordMap::default();
-        for word in stated.iter().flat_map(search_words) {
-            *frequencies.entry(word).or_default() += 1;
-        }
-        Self(frequencies)
-    }
-
-    /// The rarest words of a statement that another one has, too.
-    fn rarest_of(&self, one: &Stated<'_>) -> Vec<ContentWord> {
-        let words = search_words(one).map(|word| (self.0[&word], word));
-        let mut words: Vec<_> = words.filter(|(statements, _)| *statements > 1).collect();
-        words.sort_unstable();
-        words.dedup();
-        words.truncate(RARE_WORDS);
-        words.into_iter().map(|(_, word)| word).collect()
-    }
-
-    /// Whether words are rare enough to name one thing.
-    fn are_names(&self, words: &ContentWords) -> bool {
-        let mut counts = words.iter().map(|word| self.0.get(&word));
-        counts.all(|count| count.is_some_and(|count| *count <= NAME_STATEMENTS))
-    }
-}
-
-/// Which statements a search has returned. Searches are counted, so that a new one need not clear the list.
-struct SeenStatements {
-    in_search: Vec<u32>,
-    search: u32,
-}
-
-impl SeenStatements {
-    fn of(statements: usize) -> Self {
-        Self {
-            in_search: vec![0; statements],
-            search: 0,
-        }
-    }
-
-    fn begin(&mut self) {
-        self.search += 1;
-    }
-
-    fn is_new(&mut self, at: usize) -> bool {
-        std::mem::replace(&mut self.in_search[at], self.search) != self.search
-    }
-}
-
-/// Statements that were already compared, by word and by session.
+/// The last statement of each session that set something.
 #[derive(Default)]
-struct KnownStatements<'s> {
-    by_word: WordMap<ContentWord, Vec<usize>>,
-    last_setting: HashMap<&'s SessionId, usize>,
-}
+struct LastSettings<'s>(WordMap<&'s SessionId, usize>);
 
-impl<'s> KnownStatements<'s> {
+impl<'s> LastSettings<'s> {
     fn add(&mut self, at: usize, one: &'s Stated<'s>) {
-        for word in search_words(one) {
-            self.by_word.entry(word).or_default().push(at);
-        }
         if one.statement.settings().next().is_some() {
-            for session in one.merged.sessions_of_evidence() {
-                self.last_setting.insert(session, at);
-            }
+            let evidence = one.merged.evidence.iter();
+            let settings = evidence.map(|evidence| (&evidence.session, at));
+            self.0.extend(settings);
         }
-    }
-
-    /// The latest statements that share one of the words, each once.
-    fn sharing<'k>(
-        &'k self,
-        words: &'k [ContentWord],
-        seen: &'k mut SeenStatements,
-    ) -> impl Iterator<Item = usize> + 'k {
-        seen.begin();
-        let known = words.iter().filter_map(|word| self.by_word.get(word));
-        let latest = known.flat_map(|known| known.iter().rev().take(OF_ONE_WORD).copied());
-        latest.filter(|at| seen.is_new(*at))
     }
 
     /// The choice that "let's use B instead" replaces: the one before it in the same session.
@@ -220,7 +243,7 @@ impl<'s> KnownStatements<'s> {
         let (Some(session), None) = (sessions.next(), sessions.next()) else {
             return None;
         };
-        let before = *self.last_setting.get(session)?;
+        let before = *self.0.get(session)?;
         let earlier = &stated[before];
         let mut choices = earlier.statement.choices.iter();
         let is_other = choices.any(|choice| choice.value.is_disjoint(ours));
@@ -232,7 +255,7 @@ impl<'s> KnownStatements<'s> {
 /// The statements that name what a replaced one had set: they were made while it held, and rest on it.
 fn reviews(
     stated: &[Stated<'_>],
-    (words, known): (&RareWords, &KnownStatements<'_>),
+    (words, by_word): (&StatementWords, &StatementsByWord),
     changes: &[Change],
 ) -> Vec<(usize, Change)> {
     let ended: BTreeSet<usize> = changes.iter().map(|change| change.earlier).collect();
@@ -240,8 +263,10 @@ fn reviews(
     let mut seen = SeenStatements::of(stated.len());
     for change in changes {
         let earlier = &stated[change.earlier].statement;
-        for set in earlier.settings().filter(|set| words.are_names(&set.value)) {
-            for at in known.sharing(set.value.as_slice(), &mut seen) {
+        let names = earlier.settings();
+        for set in names.filter(|set| words.are_names(&set.value)) {
+            let value = words.numbers_of(&set.value);
+            for at in by_word.sharing(&value, &mut seen) {
                 let (one, of) = (&stated[at].statement, stated[at].merged);
                 let rests_on = set.value.is_subset(&one.words)
                     && !one.denies(&set.value)
@@ -270,10 +295,6 @@ pub(super) fn stated<'m>(merged: &'m MergedObservation, texts: &mut ParsedTexts)
         statement,
         subject: subject.unwrap_or_default(),
     }
-}
-
-fn search_words<'a>(stated: &'a Stated<'_>) -> impl Iterator<Item = ContentWord> + 'a {
-    stated.statement.words.iter().chain(stated.subject.iter())
 }
 
 /// Whether it was last stated before the other. What was stated at one time can be put in order within one session only.

@@ -16,7 +16,7 @@ fn observed(kind: Kind, text: &str, at: u64) -> Observation {
 }
 
 fn merged(observations: &[Observation]) -> Vec<MergedObservation> {
-    merge_observations(observations, &[], &mut ParsedTexts::default())
+    merge_observations(observations.to_vec(), &[], &mut ParsedTexts::default())
 }
 
 fn changes(merged: &[MergedObservation]) -> StatementChanges {
@@ -187,4 +187,84 @@ fn what_was_stated_at_one_time_stays_open() {
         (found.changes, found.contradictions),
         (vec![], vec![(0, 1)])
     );
+}
+
+/// Statements of every form that a rule reads.
+const FORMS: [&str; 16] = [
+    "Let's use Postgres for the ledger",
+    "let's use SQLite for the ledger instead of Postgres",
+    "never use Postgres for the ledger",
+    "use tabs for indentation",
+    "use spaces instead of tabs",
+    "the staging server runs on port 8080",
+    "the staging server now runs on port 9090",
+    "we renamed the ledger to the account book",
+    "we're changing the ledger from Postgres to SQLite",
+    "the ledger is gone",
+    "we don't need tabs any more",
+    "close the question of the ledger",
+    "don't deploy on fridays",
+    "please deploy on fridays again",
+    "which port does the staging server use?",
+    "8080",
+];
+
+#[test]
+fn an_outline_lets_every_pair_pass_that_a_rule_applies_to() {
+    use daybook_domain::ObservationOrigin as Origin;
+    let origins = [Origin::External, Origin::Concluded, Origin::Typed];
+    let mut all = Vec::new();
+    for (kind, origin) in Kind::ALL
+        .iter()
+        .flat_map(|kind| origins.map(|it| (*kind, it)))
+    {
+        for (n, text) in FORMS.iter().enumerate() {
+            let mut one = observed(kind, text, n as u64);
+            one.origin = origin;
+            one.subject = (kind == Kind::Value).then(|| "staging port".to_owned());
+            all.extend(merged(&[one]));
+        }
+    }
+    let mut texts = ParsedTexts::default();
+    let stated: Vec<Stated<'_>> = all.iter().map(|one| stated(one, &mut texts)).collect();
+    let outlines: Vec<StatementOutline> = stated.iter().map(StatementOutline::of).collect();
+    let (mut ended, mut excluded) = (0, 0);
+    for later in &stated {
+        let outline = LaterOutline::of(later);
+        for (earlier, before) in stated.iter().zip(&outlines) {
+            let may = outline.may_end_any() && outline.may_end(before);
+            let ends = supersedes(later, earlier).is_some();
+            assert!(may || !ends, "{:?} / {:?}", later.merged, earlier.merged);
+            ended += usize::from(ends);
+            excluded += usize::from(!may);
+        }
+    }
+    assert!(
+        ended > 100 && excluded > ended,
+        "{ended} ended, {excluded} excluded"
+    );
+}
+
+#[test]
+fn what_was_searched_for_is_not_searched_for_again() {
+    let of = |forms: &[&str]| {
+        let stated = forms.iter().enumerate();
+        let stated = stated.map(|(n, text)| observed(Kind::Decision, text, n as u64));
+        merged(&stated.collect::<Vec<_>>())
+    };
+    let mut texts = ParsedTexts::default();
+    // One more at the end, one in between, the first one gone, and all as before.
+    let mut between = FORMS.to_vec();
+    between.insert(3, "let's use DuckDB for the ledger");
+    for forms in [&FORMS[..12], &FORMS, &between, &between[1..], &between[1..]] {
+        let merged = of(forms);
+        let kept = statement_changes(&merged, &mut texts);
+        assert_eq!(kept, changes(&merged), "{forms:?}");
+        assert!(!kept.changes.is_empty());
+        texts.drop_unused();
+        let bytes = texts.encode_changed().expect("searches are new");
+        texts = ParsedTexts::decode(&bytes);
+        assert_eq!(statement_changes(&merged, &mut texts), kept);
+        assert_eq!(texts.encode_changed(), None, "all was found last time");
+    }
 }

@@ -93,7 +93,7 @@ impl WriterLock<'_> {
         done.deleted += prune::finish(self.folder())?;
         self.redact_files(redactor, stamp)?;
         for _ in 0..MAX_ATTEMPTS {
-            let Some(rewritten) = rewrite_once(self.folder(), redactor, stamp)? else {
+            let Some(rewritten) = rewrite_once(self, redactor, stamp)? else {
                 // A person moved a branch meanwhile: the rewrite begins anew, with their commit.
                 continue;
             };
@@ -110,7 +110,7 @@ impl WriterLock<'_> {
 
     /// Commits the files without the secrets in the engine's own text.
     fn redact_files(&self, redactor: &Redactor, stamp: &CommitStamp) -> Result<(), FilesError> {
-        let context = CommitContext::new(self.folder(), stamp)?;
+        let context = CommitContext::new(self, stamp)?;
         let mut history = HistoryMap::new(self.folder(), &context.repo, redactor);
         let edited = history.edited_files(context.branch()?.commit()?)?;
         let always = || true;
@@ -138,11 +138,12 @@ impl WriterLock<'_> {
 
 /// Rewrites all that is reachable. `None` if a person moved a branch meanwhile.
 fn rewrite_once(
-    folder: &Folder,
+    lock: &WriterLock<'_>,
     redactor: &Redactor,
     stamp: &CommitStamp,
 ) -> Result<Option<HistoryRewrite>, FilesError> {
-    let context = CommitContext::new(folder, stamp)?;
+    let folder = lock.folder();
+    let context = CommitContext::new(lock, stamp)?;
     // Also refuses a merge and the like, whose state names commits.
     let branch = context.branch()?;
     let references = references::direct(folder, &context.repo)?;

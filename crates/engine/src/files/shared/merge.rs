@@ -29,9 +29,9 @@ pub(super) fn merge(
         .repo
         .merge_base(ours, theirs)
         .map_err(FilesError::git("compare histories", context.folder.root()))?;
-    let base = flatten(&context.tree_of(base.map(gix::Id::detach))?);
-    let our_files = flatten(&context.tree_of(Some(ours))?);
-    let their_files = flatten(&context.tree_of(Some(theirs))?);
+    let base = flatten(&*context.tree_of(base.map(gix::Id::detach))?);
+    let our_files = flatten(&*context.tree_of(Some(ours))?);
+    let their_files = flatten(&*context.tree_of(Some(theirs))?);
     let mut edits = Vec::new();
     let paths: BTreeSet<&BString> = our_files.keys().chain(base.keys()).collect();
     for path in paths {

@@ -127,7 +127,7 @@ fn merge_heads(
     theirs: Option<ObjectId>,
     report: &mut SyncReport,
 ) -> Result<Option<ObjectId>, FilesError> {
-    let context = CommitContext::new(lock.folder(), stamp)?;
+    let context = CommitContext::new(lock, stamp)?;
     context.branch()?.require_shared()?;
     let head = context.head()?;
     let Some(theirs) = theirs.filter(|theirs| head.commit != Some(*theirs)) else {
@@ -166,7 +166,7 @@ fn move_folder_to(
     // A merge's objects are only staged: if published early they are at worst unused.
     staging.publish()?;
     let mut staging = context.staging(StagingPurpose::Intent);
-    let changes = changes_between(&head.tree, &context.tree_of(Some(new))?);
+    let changes = changes_between(&head.tree, &*context.tree_of(Some(new))?);
     for (number, change) in changes.iter().enumerate() {
         if let Some(id) = change.new {
             let bytes = read_blob(context.folder, &context.repo, id)?;
