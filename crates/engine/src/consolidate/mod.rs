@@ -14,6 +14,7 @@ mod content_words;
 mod dated_pages;
 mod done;
 mod entries;
+mod kept_searches;
 mod left_off;
 mod merge;
 mod name_mentions;

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use daybook_domain::EventId;
 
 use super::content::{Content, WordMap};
+use super::kept_searches::KeptSearch;
 use super::statement::Statement;
-use super::supersede::KeptSearch;
 use encoding::{TextsDecoder, TextsEncoder};
 
 /// The parsed texts of a scope's observations.

@@ -10,7 +10,6 @@ use gix::actor::Signature;
 use super::error::FilesError;
 use super::folder::Folder;
 use super::git_index::GitIndex;
-use super::lock::WriterLock;
 use super::objects::{Staging, StagingPurpose};
 use super::refs::{AdvanceOutcome, Branch};
 use super::scan::{self, WorkTreeScan};
@@ -63,14 +62,15 @@ pub(super) struct SettledTree {
 
 impl<'a> CommitContext<'a> {
     pub(super) fn new(
-        lock: &'a WriterLock<'_>,
+        folder: &'a Folder,
         stamp: &'a CommitStamp,
+        trees: &'a CommitTrees,
     ) -> Result<Self, FilesError> {
         Ok(Self {
-            folder: lock.folder(),
-            repo: lock.folder().repository()?,
+            folder,
+            repo: folder.repository()?,
             stamp,
-            trees: lock.trees(),
+            trees,
         })
     }
 

@@ -11,9 +11,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::commit::{CommitTrees, SettledTree};
+use super::commit::{CommitContext, CommitTrees, SettledTree};
 use super::error::FilesError;
 use super::folder::Folder;
+use super::stamp::CommitStamp;
 
 /// Pause between attempts to lock a folder that another process is writing.
 const POLL: Duration = Duration::from_millis(10);
@@ -102,8 +103,12 @@ impl<'f> WriterLock<'f> {
         self.folder
     }
 
-    pub(super) fn trees(&self) -> &CommitTrees {
-        &self.trees
+    /// What one call works with.
+    pub(super) fn context<'a>(
+        &'a self,
+        stamp: &'a CommitStamp,
+    ) -> Result<CommitContext<'a>, FilesError> {
+        CommitContext::new(self.folder, stamp, &self.trees)
     }
 
     /// Keeps what a call that only settled the folder found, for the write after it.

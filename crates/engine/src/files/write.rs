@@ -171,7 +171,7 @@ impl WriterLock<'_> {
     /// When the disk fails; [`FilesError::PersonAtWork`] during a merge and the like.
     pub fn settle(&self, stamp: &CommitStamp) -> Result<SettleReport, FilesError> {
         self.take_settled();
-        let context = CommitContext::new(self, stamp)?;
+        let context = self.context(stamp)?;
         let (settled_tree, settled) = settle(&context)?;
         self.keep_settled(settled_tree);
         Ok(settled)
@@ -212,7 +212,7 @@ impl WriterLock<'_> {
         if !holds_lease() {
             return Ok(WriteOutcome::LeaseLost);
         }
-        let context = CommitContext::new(self, stamp)?;
+        let context = self.context(stamp)?;
         let (settled_tree, settled) = settle_once(&context, self.take_settled())?;
         let head = &settled_tree.head;
         let wanted = plan(&FolderSnapshot {
@@ -247,7 +247,7 @@ impl WriterLock<'_> {
     /// As [`WriterLock::settle`].
     pub fn note(&self, stamp: &CommitStamp, message: &str) -> Result<CommitHash, FilesError> {
         self.take_settled();
-        let context = CommitContext::new(self, stamp)?;
+        let context = self.context(stamp)?;
         settle(&context)?;
         context.commit_note(message).map(CommitHash)
     }

@@ -4,7 +4,7 @@
 //! people stated, and need no model. The result depends on the observations alone, not on the order in which they came.
 
 mod compare;
-mod kept;
+mod numbers;
 mod outline;
 mod words;
 
@@ -14,13 +14,13 @@ use std::sync::Arc;
 use daybook_domain::{Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp};
 
 use super::content::{WordMap, subject_words};
+use super::kept_searches::{EndedStatement, KeptSearch, common_places};
 use super::merge::MergedObservation;
 use super::parsed_texts::ParsedTexts;
 use super::statement::Statement;
 pub(super) use compare::may_end;
 use compare::{Stated, supersedes};
-pub(super) use kept::{EndedStatement, KeptSearch};
-use kept::{common_places, statement_number, words_number};
+use numbers::{statement_number, words_number};
 use outline::{LaterOutline, StatementOutline};
 use words::{SeenStatements, StatementWords, StatementsByWord, WordNumber};
 

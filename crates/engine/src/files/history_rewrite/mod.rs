@@ -24,7 +24,7 @@ use gix::ObjectId;
 
 use super::atomic;
 use super::changes::FileChanges;
-use super::commit::{CommitContext, MAX_ATTEMPTS};
+use super::commit::MAX_ATTEMPTS;
 use super::error::FilesError;
 use super::folder::Folder;
 use super::lock::WriterLock;
@@ -110,7 +110,7 @@ impl WriterLock<'_> {
 
     /// Commits the files without the secrets in the engine's own text.
     fn redact_files(&self, redactor: &Redactor, stamp: &CommitStamp) -> Result<(), FilesError> {
-        let context = CommitContext::new(self, stamp)?;
+        let context = self.context(stamp)?;
         let mut history = HistoryMap::new(self.folder(), &context.repo, redactor);
         let edited = history.edited_files(context.branch()?.commit()?)?;
         let always = || true;
@@ -143,7 +143,7 @@ fn rewrite_once(
     stamp: &CommitStamp,
 ) -> Result<Option<HistoryRewrite>, FilesError> {
     let folder = lock.folder();
-    let context = CommitContext::new(lock, stamp)?;
+    let context = lock.context(stamp)?;
     // Also refuses a merge and the like, whose state names commits.
     let branch = context.branch()?;
     let references = references::direct(folder, &context.repo)?;

@@ -42,7 +42,7 @@ impl SharedHistory<'_> {
         // A store that was restored from a backup may have fewer.
         let from = state.objects.min(there.objects);
         let (mut total, objects) = self.fetch(lock, stamp, from, &BTreeSet::new()).await?;
-        if !transfer::is_complete_since(&CommitContext::new(lock, stamp)?, state.complete, commit) {
+        if !transfer::is_complete_since(&lock.context(stamp)?, state.complete, commit) {
             let (fetched, found) = self.fetch_missing(lock, stamp, &[commit]).await?;
             if !found.is_intact() {
                 return Err(self.incomplete_error(&found).into());
@@ -64,7 +64,7 @@ impl SharedHistory<'_> {
     ) -> Result<(u64, IntegrityReport), SharedError> {
         let mut total = 0;
         for _ in 0..FETCHES {
-            let found = integrity::check(&CommitContext::new(lock, stamp)?.repo, roots.to_vec());
+            let found = integrity::check(&lock.context(stamp)?.repo, roots.to_vec());
             if found.is_intact() {
                 return Ok((total, found));
             }
@@ -74,7 +74,7 @@ impl SharedHistory<'_> {
             }
             total += fetched;
         }
-        let found = integrity::check(&CommitContext::new(lock, stamp)?.repo, roots.to_vec());
+        let found = integrity::check(&lock.context(stamp)?.repo, roots.to_vec());
         Ok((total, found))
     }
 
@@ -127,7 +127,7 @@ impl SharedHistory<'_> {
             };
             let page = self.trees.tree_objects(self.scope, first - 1, bytes);
             let page = page.await?;
-            transfer::import_objects(&CommitContext::new(lock, stamp)?, &page, broken)?;
+            transfer::import_objects(&lock.context(stamp)?, &page, broken)?;
             let reached = first + (page.len() as u64).max(1);
             left = &left[left.partition_point(|number| *number < reached)..];
         }
@@ -142,7 +142,7 @@ impl SharedHistory<'_> {
         shared: Option<ObjectId>,
         new: ObjectId,
     ) -> Result<u64, SharedError> {
-        let names = transfer::unshared_objects(&CommitContext::new(lock, stamp)?, shared, new)?;
+        let names = transfer::unshared_objects(&lock.context(stamp)?, shared, new)?;
         self.put(lock, stamp, &names).await
     }
 
@@ -168,7 +168,7 @@ impl SharedHistory<'_> {
     ) -> Result<u64, SharedError> {
         let mut left = names;
         while !left.is_empty() {
-            let page = page_of(&CommitContext::new(lock, stamp)?, left)?;
+            let page = page_of(&lock.context(stamp)?, left)?;
             self.trees.put_tree_objects(self.scope, &page).await?;
             left = &left[page.len()..];
         }

@@ -127,7 +127,7 @@ fn merge_heads(
     theirs: Option<ObjectId>,
     report: &mut SyncReport,
 ) -> Result<Option<ObjectId>, FilesError> {
-    let context = CommitContext::new(lock, stamp)?;
+    let context = lock.context(stamp)?;
     context.branch()?.require_shared()?;
     let head = context.head()?;
     let Some(theirs) = theirs.filter(|theirs| head.commit != Some(*theirs)) else {
