@@ -12,9 +12,11 @@
 //! ```
 
 mod cases;
+mod learn;
 mod run;
 
 pub use cases::{StatementCases, load_statements};
+pub use learn::{WorthShare, learn_worth, worth_shares};
 pub use run::{LanguageScore, StatementRecord, StatementsReport, run_statements};
 
 #[cfg(test)]

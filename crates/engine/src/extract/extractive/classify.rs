@@ -10,9 +10,11 @@ use daybook_domain::ObservationKind as Kind;
 
 use super::clauses::{MIN_CONTENT_WORDS, remove_requests};
 use super::lexicon::{Cue, Lexicon};
+use super::scored_draft::MIN_SCORE;
 use super::sentences::{Sentence, lowered};
 use super::standing::weigh_standing;
 use super::words::{content_words, is_concrete};
+use super::worth::worth;
 
 /// Fewest content words of a sentence that can stand alone.
 const CONTENT: usize = 3;
@@ -35,6 +37,14 @@ const GENERAL: i32 = 30;
 const SURE: i32 = 60;
 /// Weight from which a fact needs no name.
 const PLAIN: i32 = 50;
+/// Score of a sentence that is worth keeping by its form, without any cue.
+const FORM: i32 = 60;
+/// Least worth of such a sentence.
+const LEAST_WORTH: f32 = 2.0;
+/// Worth below which a statement of fact is none, whatever its cues.
+const WORTHLESS: f32 = -1.0;
+/// Fewest content words of it.
+const FORM_CONTENT: usize = 2;
 
 /// The context of a sentence that bears on its score.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +55,8 @@ pub(super) struct SentenceContext {
     pub(super) stopped: bool,
     /// The agent conceded it.
     pub(super) conceded: bool,
+    /// Its message is short: a person states something in passing, and explains nothing.
+    pub(super) brief: bool,
 }
 
 /// The speech act of a sentence, with its score.
@@ -77,7 +89,7 @@ impl SentenceFeatures<'_> {
         let low = if context.refused {
             sentence.low.clone()
         } else {
-            lowered(&remove_requests(&sentence.text, MIN_CONTENT_WORDS, lexicon))
+            sentence_words(sentence, lexicon)
         };
         SentenceFeatures {
             opening: &sentence.opening,
@@ -119,6 +131,11 @@ impl SentenceFeatures<'_> {
                 FIRM.. => 1,
             }
     }
+}
+
+/// The words of a sentence that are judged: without one-time requests, in lower case.
+pub(super) fn sentence_words(sentence: &Sentence, lexicon: &Lexicon) -> String {
+    lowered(&remove_requests(&sentence.text, MIN_CONTENT_WORDS, lexicon))
 }
 
 /// The speech act with the highest score, however low; `None` if the sentence is none.
@@ -166,7 +183,35 @@ pub(super) fn classify(
         general: is_general && kind == Kind::Preference,
     });
     // Of equal scores the first wins, so that corrections come first.
-    acts.reduce(|best, next| if next.score > best.score { next } else { best })
+    let best = acts.reduce(|best, next| if next.score > best.score { next } else { best });
+    let is_none =
+        |act: &SpeechAct| act.kind == Kind::Fact && worth(&features.low, lexicon) < WORTHLESS;
+    let best = best.filter(|act| !is_none(act));
+    let is_sure = best.is_some_and(|act| act.score >= MIN_SCORE);
+    let by_form = || classify_by_form(&features, best, context, penalties, lexicon);
+    if is_sure { best } else { by_form().or(best) }
+}
+
+/// A sentence without a sure cue that looks like one worth keeping: of the kind that a weak cue names, or a fact.
+fn classify_by_form(
+    features: &SentenceFeatures<'_>,
+    weak: Option<SpeechAct>,
+    context: SentenceContext,
+    penalties: i32,
+    lexicon: &Lexicon,
+) -> Option<SpeechAct> {
+    let low = features.low.as_str();
+    let reacts = context.refused || context.stopped || !context.brief;
+    let is_open = low.ends_with(['?', '？']) || lexicon.has_cue(Cue::Later, low);
+    let stands = features.content >= FORM_CONTENT && worth(low, lexicon) >= LEAST_WORTH;
+    (!reacts && !is_open && stands).then(|| SpeechAct {
+        kind: weak.map_or(Kind::Fact, |act| match act.kind {
+            kind @ (Kind::Preference | Kind::Decision) => kind,
+            _ => Kind::Fact,
+        }),
+        score: FORM + penalties,
+        general: weak.is_some_and(|act| act.general),
+    })
 }
 
 fn score_correction(

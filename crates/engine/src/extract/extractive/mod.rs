@@ -41,6 +41,7 @@ pub(super) mod text_analysis;
 mod turns;
 mod values;
 mod words;
+pub mod worth;
 
 use std::collections::HashSet;
 

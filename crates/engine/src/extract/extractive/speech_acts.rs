@@ -20,6 +20,8 @@ use super::turns::{HumanTurn, WindowConversation};
 const MAX_PER_MESSAGE: usize = 2;
 /// Least score of a correction or decision in a conversation without tool calls.
 const MIN_SCORE_WITHOUT_WORK: i32 = 60;
+/// Most characters of a message in which people state something in passing.
+const BRIEF: usize = 280;
 /// Least weight of a clause that acts by itself.
 const SURE_CLAUSE: i32 = 40;
 /// Least weight of one cue of a correction that neither refused a call nor was conceded.
@@ -76,6 +78,7 @@ fn classify_sentences(
         refused: turn.refused_call.is_some(),
         stopped: turn.interrupting,
         conceded: turn.concession.is_some(),
+        brief: turn.message.text.chars().count() <= BRIEF,
     };
     let sentences = turn.prose.iter().enumerate().filter(|(_, s)| !s.redacted);
     let mut classified: Vec<(usize, SpeechAct)> = sentences

@@ -1,0 +1,151 @@
+//! How much a sentence looks like one that is worth keeping, by weights learned from labelled messages.
+//!
+//! Most lasting statements have no word that announces them, and lists of verbs hold only the verbs that their writer
+//! thought of. The weights are those of a logistic regression over a sentence's words, their pairs, endings and places,
+//! and the kinds of cues in it; `cargo run --release -p daybook-eval --example worth` learns them from the half of
+//! `evaluation/statements.toml` to tune on.
+//!
+//! Not here: rules by cue words, which come first (`classify`); learning (`daybook-eval`).
+
+mod features;
+
+use std::sync::LazyLock;
+
+use super::classify::sentence_words;
+use super::lexicon::{Lexicon, lexicon_of};
+use super::sentences::sentences;
+
+pub use features::BUCKETS;
+use features::features;
+
+/// Bytes before the weights of a file: bias and step.
+const HEADER: usize = 8;
+
+/// A bias, and a weight for each feature, in whole steps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorthWeights {
+    bias: f32,
+    step: f32,
+    weights: Vec<i8>,
+}
+
+static LEARNED: LazyLock<WorthWeights> = LazyLock::new(|| {
+    WorthWeights::decode(include_bytes!("weights.bin"))
+        .expect("the weights inside the binary are whole")
+});
+
+impl WorthWeights {
+    /// Weights rounded to steps, of which the largest has 127.
+    #[must_use]
+    pub fn rounded(bias: f32, weights: &[f32]) -> Self {
+        let most = weights.iter().fold(0.0_f32, |most, w| most.max(w.abs()));
+        let step = most.max(f32::MIN_POSITIVE) / 127.0;
+        let weights = weights.iter().map(|weight| (weight / step).round() as i8);
+        Self {
+            bias,
+            step,
+            weights: weights.collect(),
+        }
+    }
+
+    /// The weights as a file holds them.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER + self.weights.len());
+        bytes.extend(self.bias.to_le_bytes());
+        bytes.extend(self.step.to_le_bytes());
+        bytes.extend(self.weights.iter().map(|weight| weight.to_le_bytes()[0]));
+        bytes
+    }
+
+    /// The weights of a file; `None` if it is of another size.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (header, weights) = bytes.split_at_checked(HEADER)?;
+        let number = |at: usize| Some(f32::from_le_bytes(header.get(at..at + 4)?.try_into().ok()?));
+        (weights.len() == BUCKETS).then_some(Self {
+            bias: number(0)?,
+            step: number(4)?,
+            weights: weights.iter().map(|byte| byte.cast_signed()).collect(),
+        })
+    }
+
+    /// The logarithm of the odds that a sentence with these features is worth keeping.
+    #[must_use]
+    pub fn weigh(&self, features: &[u32]) -> f32 {
+        let steps: i32 = features
+            .iter()
+            .filter_map(|feature| self.weights.get(*feature as usize))
+            .map(|weight| i32::from(*weight))
+            .sum();
+        self.bias + self.step * steps as f32
+    }
+}
+
+/// The logarithm of the odds that a sentence is worth keeping; `low` is in lower case, without one-time requests.
+pub(super) fn worth(low: &str, lexicon: &Lexicon) -> f32 {
+    LEARNED.weigh(&features(low, lexicon))
+}
+
+/// A sentence of a message, as its worth is judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgedSentence {
+    /// In lower case, without one-time requests.
+    pub low: String,
+    /// Its features, ascending.
+    pub features: Vec<u32>,
+}
+
+/// The sentences of a message whose worth is judged: no questions. None of a message in an unsupported language.
+#[must_use]
+pub fn judged_sentences(message: &str) -> Vec<JudgedSentence> {
+    let plain: Vec<String> = sentences(message, None)
+        .into_iter()
+        .map(|sentence| sentence.low)
+        .collect();
+    let Some(lexicon) = lexicon_of(&plain.join(" ")) else {
+        return Vec::new();
+    };
+    sentences(message, Some(lexicon))
+        .iter()
+        .filter(|sentence| !sentence.is_question())
+        .map(|sentence| sentence_words(sentence, lexicon))
+        .map(|low| JudgedSentence {
+            features: features(&low, lexicon),
+            low,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_survive_their_file_within_half_a_step() {
+        let mut weights = vec![0.0; BUCKETS];
+        weights[7] = 1.27;
+        weights[9] = -0.5;
+        let rounded = WorthWeights::rounded(-0.25, &weights);
+        assert_eq!(
+            WorthWeights::decode(&rounded.encode()),
+            Some(rounded.clone())
+        );
+        assert!((rounded.weigh(&[7, 9]) - (1.27 - 0.5 - 0.25)).abs() < 0.01);
+        assert_eq!(WorthWeights::decode(&rounded.encode()[1..]), None);
+    }
+
+    #[test]
+    fn a_message_is_judged_by_its_sentences_without_requests_and_questions() {
+        let low = |message: &str| -> Vec<String> {
+            let judged = judged_sentences(message);
+            judged.into_iter().map(|sentence| sentence.low).collect()
+        };
+        assert_eq!(
+            low("Card payments go through the gateway. Can you look why the hook fails?"),
+            ["card payments go through the gateway."]
+        );
+        assert_eq!(low("前端用vue写。后端呢？"), ["前端用vue写。"]);
+        assert!(low("テストを先に書いてください").is_empty());
+    }
+}
