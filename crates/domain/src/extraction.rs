@@ -34,7 +34,7 @@ impl Outcome {
 }
 
 /// One thing in a digest that cites its events.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CitedText {
     /// The words.
     pub text: String,
@@ -96,7 +96,7 @@ pub struct Digest {
 }
 
 /// Facts that the outcome of a stretch of work follows from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OutcomeFacts {
     /// The person's last verdict: whether it works.
     pub verdict: Option<bool>,

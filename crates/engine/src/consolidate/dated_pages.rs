@@ -1,228 +1,220 @@
-//! Builds the diary, the pages of sessions, and the pages of notes.
+//! The diary and the pages of sessions, which are rendered where their text is needed.
+//!
+//! A scope has thousands of these pages, and one more session changes two of them. Each has a number of what it is
+//! rendered from, by which a writer knows it again, so that only pages that changed are rendered.
+//!
+//! Not here: what a page shows (`session_page`), which page stays as it is (`files::settled_pages`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use daybook_domain::extraction::CitedText;
-use daybook_domain::{EventId, EventSeq, ObservationKind, SessionId};
-use daybook_text::fence::{one_line, without_citations};
+use daybook_domain::{EventId, SessionId};
+use jiff::tz::TimeZone;
 
-use super::by_session::ObservationsBySession;
+use super::by_session::PlacesBySession;
 use super::merge::MergedObservation;
-use super::phrase::{
-    citations, cite, cite_statement, commits, date, date_and_hour, quoted, shorten,
-};
+use super::number::number_of;
 use super::session_account::SessionAccount;
-use super::{MemoryEntry, MemoryInput, MemoryPage, MemorySection};
+use super::session_page::{
+    ForgottenEvents, SessionSource, date_and_hours, diary_entry, forgotten_events, session_page,
+};
+use super::{MemoryInput, MemoryPage, keep_lines_whole};
 
-/// Most characters of a task in the diary.
-const TASK: usize = 120;
-/// Most commits of one session in the diary: the last ones.
-const DIARY_COMMITS: usize = 2;
-/// Most learned lines of one session in the diary.
-const DIARY_LINES: usize = 4;
-/// Most highlights on a session's page: the newest.
-const HIGHLIGHTS: usize = 12;
-/// Most characters of a model's summary of a session.
-const SUMMARY: usize = 1_200;
 /// Most characters of a session's slug.
 const SLUG: usize = 48;
+/// Raised when the same source is rendered in another way, so that the pages that an older engine wrote are rendered once
+/// more.
+const RENDERING: u8 = 1;
 
-/// What the diary and a session's own page both show of a session.
-pub(super) struct DatedSession<'a> {
-    account: &'a SessionAccount,
-    observations: &'a [&'a MergedObservation],
+/// The pages of a scope's sessions and days.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatedPages {
+    title: String,
+    observations: Vec<MergedObservation>,
+    forgotten: ForgottenEvents,
+    sessions: Vec<DatedSession>,
+    /// The sessions of each day, by their places.
+    days: BTreeMap<String, Vec<usize>>,
+    /// The sessions that have pages of their own, by the names of these.
+    names: BTreeMap<String, usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct DatedSession {
+    account: SessionAccount,
+    /// The places of the observations with evidence in it.
+    observations: Vec<u32>,
     /// The day on which it began.
     date: String,
     /// The hours at which it began and ended.
     hours: String,
-    /// What it taught.
-    learned: Vec<String>,
+    /// The number of its source.
+    source: u128,
 }
 
-impl<'a> DatedSession<'a> {
-    pub(super) fn of(
+/// One page of them.
+#[derive(Debug, Clone, Copy)]
+pub struct DatedPage<'a> {
+    pages: &'a DatedPages,
+    content: DatedContent<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum DatedContent<'a> {
+    Day(&'a str, &'a [usize]),
+    Session(&'a DatedSession),
+}
+
+/// A page as a writer gets it: made already, or rendered where its text is needed.
+#[derive(Debug, Clone, Copy)]
+pub enum PlannedPage<'a> {
+    /// A page that is made anew by each consolidation.
+    Made(&'a MemoryPage),
+    /// A page of a session or a day.
+    Dated(DatedPage<'a>),
+}
+
+impl<'a> PlannedPage<'a> {
+    /// The page itself.
+    #[must_use]
+    pub fn page(self) -> Cow<'a, MemoryPage> {
+        match self {
+            Self::Made(page) => Cow::Borrowed(page),
+            Self::Dated(page) => Cow::Owned(page.render()),
+        }
+    }
+
+    /// The number of what decides its text: pages with the same number are the same.
+    #[must_use]
+    pub fn number(self) -> u128 {
+        match self {
+            Self::Made(page) => number_of(page),
+            Self::Dated(page) => page.number(),
+        }
+    }
+}
+
+impl DatedPages {
+    pub(super) fn new(
         input: &MemoryInput,
-        account: &'a SessionAccount,
-        observations: &'a [&'a MergedObservation],
+        accounts: Vec<SessionAccount>,
+        observations: Vec<MergedObservation>,
     ) -> Self {
-        let (from, to) = (account.from_at, account.to_at);
-        let (date, from) = date_and_hour(from, &input.zone);
-        let (_, to) = date_and_hour(to, &input.zone);
-        Self {
+        let mut places = PlacesBySession::new(&observations);
+        let places = accounts.iter().map(|account| places.take(&account.session));
+        let places: Vec<Vec<u32>> = places.collect();
+        let mut pages = Self {
+            title: input.title.clone(),
+            observations,
+            forgotten: forgotten_events(&input.persons),
+            sessions: Vec::with_capacity(accounts.len()),
+            days: BTreeMap::new(),
+            names: BTreeMap::new(),
+        };
+        for (account, places) in accounts.into_iter().zip(places) {
+            pages.add_session(&input.zone, account, places);
+        }
+        pages
+    }
+
+    fn add_session(&mut self, zone: &TimeZone, account: SessionAccount, observations: Vec<u32>) {
+        let (date, hours) = date_and_hours(&account, zone);
+        let mut session = DatedSession {
             account,
             observations,
             date,
-            hours: format!("{from}–{to}"),
-            learned: learned_lines(account, observations),
+            hours,
+            source: 0,
+        };
+        session.source = number_of(&self.source_of(&session));
+        let place = self.sessions.len();
+        match self.days.get_mut(&session.date) {
+            Some(sessions) => sessions.push(place),
+            None => drop(self.days.insert(session.date.clone(), vec![place])),
         }
-    }
-}
-
-/// All sessions as dated pages show them.
-pub(super) fn dated_sessions<'a>(
-    input: &MemoryInput,
-    accounts: &'a [SessionAccount],
-    observations: &'a ObservationsBySession<'a>,
-) -> Vec<DatedSession<'a>> {
-    let accounts = accounts.iter();
-    accounts
-        .map(|account| DatedSession::of(input, account, observations.of(&account.session)))
-        .collect()
-}
-
-/// `daily/<date>.md`: one entry per session, on the day it began.
-pub(super) fn daily_pages(
-    input: &MemoryInput,
-    sessions: &[DatedSession<'_>],
-) -> BTreeMap<String, MemoryPage> {
-    let mut days: BTreeMap<String, Vec<MemoryEntry>> = BTreeMap::new();
-    for session in sessions {
-        let entry = diary_entry(session);
-        match days.get_mut(&session.date) {
-            Some(entries) => entries.push(entry),
-            None => drop(days.insert(session.date.clone(), vec![entry])),
-        }
-    }
-    days.into_iter()
-        .map(|(day, entries)| {
-            (
-                day.clone(),
-                page_without_titles(format!("{} · {day}", input.title), entries),
-            )
-        })
-        .collect()
-}
-
-fn diary_entry(session: &DatedSession<'_>) -> MemoryEntry {
-    let DatedSession { account, hours, .. } = session;
-    let named = account.title.as_ref().or(account.task.as_ref());
-    let task = named.map(|named| shorten(&named.text, TASK));
-    let on = account
-        .branch
-        .as_ref()
-        .map(|branch| format!(" on {branch}"))
-        .unwrap_or_default();
-    let mut parts = vec![
-        format!(
-            "{hours} {}{on}",
-            task.unwrap_or_else(|| "session".to_owned())
-        ),
-        account.outcome.as_str().to_owned(),
-        commits(account.commits, account.pushed),
-    ];
-    parts.retain(|part| !part.is_empty());
-    let mut lines = vec![format!("{} [{}]", parts.join(" · "), account.label)];
-    let earlier = account.committed.len().saturating_sub(DIARY_COMMITS);
-    lines.extend(
-        account.committed[earlier..]
-            .iter()
-            .map(|subject| committed_line(account, subject)),
-    );
-    lines.extend(session.learned.iter().take(DIARY_LINES).cloned());
-    MemoryEntry {
-        key: format!("session/{}", account.session),
-        lines,
-        observations: Vec::new(),
-    }
-}
-
-fn committed_line(account: &SessionAccount, subject: &CitedText) -> String {
-    let cited = cite_statement(&account.label, subject);
-    format!("committed: {} {cited}", quoted(&subject.text))
-}
-
-/// The highlights that no observation of the session says better.
-fn untaught_highlights<'a>(
-    input: &MemoryInput,
-    account: &'a SessionAccount,
-    observations: &[&MergedObservation],
-) -> Vec<&'a CitedText> {
-    let taught: BTreeSet<EventSeq> = observations
-        .iter()
-        .flat_map(|merged| &*merged.evidence)
-        .filter(|evidence| evidence.session == account.session)
-        .flat_map(|evidence| evidence.events.iter().copied())
-        .collect();
-    let forgotten = &input.persons.forgotten;
-    let is_forgotten = |event: &EventSeq| {
-        !forgotten.is_empty() && forgotten.contains(&(account.session.clone(), *event))
-    };
-    let is_new = |said: &&CitedText| {
-        let mut events = said.events.iter();
-        events.any(|event| !taught.contains(event) && !is_forgotten(event))
-    };
-    account.highlights.iter().filter(is_new).collect()
-}
-
-/// A line for each observation with evidence in the session, in the order of the evidence.
-fn learned_lines(account: &SessionAccount, observations: &[&MergedObservation]) -> Vec<String> {
-    let mut lines: Vec<(u32, String)> = observations
-        .iter()
-        .filter_map(|merged| {
-            let here: Vec<u32> = merged
-                .evidence
-                .iter()
-                .filter(|e| e.session == account.session)
-                .flat_map(|e| e.lines.iter().copied())
-                .collect();
-            let first = here.iter().min().copied()?;
-            let said = merged_text(merged);
-            Some((
-                first,
-                format!(
-                    "{}: {said} {}",
-                    verb(merged.kind),
-                    cite(&account.label, here)
-                ),
-            ))
-        })
-        .collect();
-    lines.sort();
-    lines.into_iter().map(|(_, line)| line).collect()
-}
-
-fn merged_text(merged: &MergedObservation) -> String {
-    match (merged.kind, &merged.subject) {
-        (ObservationKind::Fix, _) => merged.text.clone(),
-        (ObservationKind::Value, Some(subject)) => format!("{subject} {}", merged.text),
-        _ => merged.words(),
-    }
-}
-
-fn verb(kind: ObservationKind) -> &'static str {
-    match kind {
-        ObservationKind::Correction => "corrected",
-        ObservationKind::Preference => "preferred",
-        ObservationKind::Fact => "stated",
-        ObservationKind::Decision => "decided",
-        ObservationKind::Value => "set",
-        ObservationKind::Fix => "fixed",
-        ObservationKind::OpenEnd => "left open",
-        ObservationKind::Note => "to remember",
-    }
-}
-
-/// `sessions/<date>-<slug>.md`: one page per session.
-pub(super) fn session_pages(
-    input: &MemoryInput,
-    sessions: Vec<DatedSession<'_>>,
-) -> BTreeMap<String, MemoryPage> {
-    let mut pages = BTreeMap::new();
-    for session in sessions {
-        let account = session.account;
         let mut name = file_name(&session);
-        if pages.contains_key(&name) {
+        if self.names.contains_key(&name) {
             // Another task and label can give the same words.
-            let SessionId { agent, host_id, .. } = &account.session;
+            let SessionId { agent, host_id, .. } = &session.account.session;
             let print = EventId::of(&[agent.as_bytes(), host_id.as_bytes()]).0;
             name = format!("{name}~{print:032x}");
         }
-        pages.insert(name, session_page(input, session));
+        self.names.insert(name, place);
+        self.sessions.push(session);
     }
-    pages
+
+    fn source_of<'a>(&'a self, session: &'a DatedSession) -> SessionSource<'a> {
+        let places = session.observations.iter();
+        SessionSource::new(
+            &session.account,
+            (&session.date, &session.hours),
+            places.map(|place| &self.observations[*place as usize]),
+            &self.forgotten,
+        )
+    }
+
+    /// `daily/<date>.md`: one entry per session, on the day it began. By name.
+    pub fn days(&self) -> impl Iterator<Item = (&str, PlannedPage<'_>)> {
+        let days = self.days.iter();
+        days.map(|(day, sessions)| (day.as_str(), self.page(DatedContent::Day(day, sessions))))
+    }
+
+    /// `sessions/<date>-<slug>.md`: one page per session. By name.
+    pub fn sessions(&self) -> impl ExactSizeIterator<Item = (&str, PlannedPage<'_>)> {
+        let names = self.names.iter();
+        names.map(|(name, place)| {
+            let session = DatedContent::Session(&self.sessions[*place]);
+            (name.as_str(), self.page(session))
+        })
+    }
+
+    fn page<'a>(&'a self, content: DatedContent<'a>) -> PlannedPage<'a> {
+        let pages = self;
+        PlannedPage::Dated(DatedPage { pages, content })
+    }
+
+    /// Leaves sessions to the diary: they have other files.
+    pub fn drop_session_pages(&mut self) {
+        self.names.clear();
+    }
+
+    /// Whether there is no session.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
 }
 
-fn file_name(session: &DatedSession<'_>) -> String {
+impl DatedPage<'_> {
+    fn number(self) -> u128 {
+        match self.content {
+            DatedContent::Session(session) => number_of(&(RENDERING, session.source)),
+            DatedContent::Day(day, places) => {
+                let sources = places
+                    .iter()
+                    .map(|place| self.pages.sessions[*place].source);
+                let sources: Vec<u128> = sources.collect();
+                number_of(&(RENDERING, &self.pages.title, day, sources))
+            }
+        }
+    }
+
+    fn render(self) -> MemoryPage {
+        let pages = self.pages;
+        let mut page = match self.content {
+            DatedContent::Session(session) => session_page(&pages.source_of(session)),
+            DatedContent::Day(day, places) => {
+                let sessions = places.iter().map(|place| &pages.sessions[*place]);
+                let entries = sessions.map(|session| diary_entry(&pages.source_of(session)));
+                MemoryPage::without_titles(format!("{} · {day}", pages.title), entries.collect())
+            }
+        };
+        keep_lines_whole(&mut page);
+        page
+    }
+}
+
+fn file_name(session: &DatedSession) -> String {
     let DatedSession { account, date, .. } = session;
     let words = account.slug.as_deref();
     let words = words.or(account.task.as_ref().map(|task| task.text.as_str()));
@@ -253,145 +245,6 @@ fn slug(text: &str) -> String {
     slug
 }
 
-/// The page of one session.
-pub(super) fn session_page(input: &MemoryInput, session: DatedSession<'_>) -> MemoryPage {
-    let (account, observations) = (session.account, session.observations);
-    let of_session = account.session.to_string();
-    let mut facts = Vec::new();
-    let mut fact = |key: &str, line: String| {
-        facts.push(MemoryEntry {
-            key: [&of_session, "/", key].concat(),
-            lines: vec![line],
-            observations: Vec::new(),
-        });
-    };
-    fact("when", format!("{} {}", session.date, session.hours));
-    if let Some(branch) = &account.branch {
-        fact("branch", format!("branch {branch}"));
-    }
-    let made = commits(account.commits, account.pushed);
-    let outcome = account.outcome.as_str();
-    let separator = if made.is_empty() { "" } else { " · " };
-    fact("outcome", format!("outcome: {outcome}{separator}{made}"));
-    if let Some(title) = &account.title {
-        let cited = cite_statement(&account.label, title);
-        fact("title", format!("title: {} {cited}", quoted(&title.text)));
-    }
-    if let Some(summary) = &account.summary {
-        let line = one_line(&without_citations(summary));
-        fact("summary", format!("summary: {}", shorten(&line, SUMMARY)));
-    }
-    if let Some(words) = &account.last_words {
-        let answered = if account.answered {
-            "answered"
-        } else {
-            "unanswered"
-        };
-        let said = quoted(&words.text);
-        fact(
-            "last",
-            format!(
-                "last words: {said} — {answered} {}",
-                cite_statement(&account.label, words)
-            ),
-        );
-    }
-    if let Some(open_question) = &account.open_question {
-        let said = quoted(&open_question.text);
-        let cited = cite_statement(&account.label, open_question);
-        fact(
-            "asked",
-            format!("the agent asked: {said} — unanswered {cited}"),
-        );
-    }
-    let highlights = untaught_highlights(input, account, observations);
-    let most = highlights.len().saturating_sub(HIGHLIGHTS);
-    let highlights = highlights[most..].iter().map(|said| {
-        let cited = cite_statement(&account.label, said);
-        format!("{} {cited}", said.text)
-    });
-    let committed = account.committed.iter();
-    let committed = committed.map(|subject| committed_line(account, subject));
-    let happened = committed
-        .chain(highlights)
-        .enumerate()
-        .map(|(n, line)| MemoryEntry {
-            key: format!("{of_session}/highlight/{n}"),
-            lines: vec![line],
-            observations: Vec::new(),
-        });
-    let taught = session
-        .learned
-        .into_iter()
-        .enumerate()
-        .map(|(n, line)| MemoryEntry {
-            key: format!("{of_session}/taught/{n}"),
-            lines: vec![line],
-            observations: Vec::new(),
-        });
-    let task = account
-        .task
-        .as_ref()
-        .map_or("A session without a task", |task| &task.text);
-    let sections = vec![
-        MemorySection {
-            title: String::new(),
-            entries: facts,
-        },
-        MemorySection {
-            title: "What happened".to_owned(),
-            entries: happened.collect(),
-        },
-        MemorySection {
-            title: "What it taught".to_owned(),
-            entries: taught.collect(),
-        },
-    ];
-    MemoryPage {
-        heading: format!("{task} [{}]", account.label),
-        sections,
-    }
-}
-
-/// `notes/<date>.md`: a person's notes, by day.
-pub(super) fn note_pages(
-    input: &MemoryInput,
-    observations: &[MergedObservation],
-) -> BTreeMap<String, MemoryPage> {
-    let mut days: BTreeMap<String, Vec<MemoryEntry>> = BTreeMap::new();
-    for note in observations
-        .iter()
-        .filter(|merged| merged.kind == ObservationKind::Note)
-    {
-        let entry = MemoryEntry {
-            key: note
-                .observations
-                .first()
-                .map(ToString::to_string)
-                .unwrap_or_default(),
-            lines: vec![format!("{} {}", note.text, citations(&*note.evidence))],
-            observations: note.observations.clone(),
-        };
-        days.entry(date(note.first_at(), &input.zone))
-            .or_default()
-            .push(entry);
-    }
-    days.into_iter()
-        .map(|(day, entries)| {
-            (
-                day.clone(),
-                page_without_titles(format!("Notes · {day}"), entries),
-            )
-        })
-        .collect()
-}
-
-fn page_without_titles(heading: String, entries: Vec<MemoryEntry>) -> MemoryPage {
-    MemoryPage {
-        heading,
-        sections: vec![MemorySection {
-            title: String::new(),
-            entries,
-        }],
-    }
-}
+#[cfg(test)]
+#[path = "dated_pages_tests.rs"]
+mod tests;

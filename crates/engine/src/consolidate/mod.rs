@@ -20,6 +20,8 @@ mod merge;
 mod name_mentions;
 mod names;
 mod note_changes;
+mod note_pages;
+mod number;
 mod parsed_texts;
 mod persons_words;
 mod phrase;
@@ -29,6 +31,7 @@ mod rollouts;
 mod rules;
 mod sections;
 mod session_account;
+mod session_page;
 mod statement;
 mod supersede;
 mod usage;
@@ -42,11 +45,11 @@ use daybook_domain::{
 use daybook_text::fence::{is_hidden, is_line_break, visible, without_citations};
 use jiff::tz::TimeZone;
 
-use by_session::ObservationsBySession;
 use proposals::CurrentProposals;
 
 pub use branches::DECIDED;
 pub use candidates::selection_candidates;
+pub use dated_pages::{DatedPage, DatedPages, PlannedPage};
 pub use left_off::LEFT_OFF;
 pub use parsed_texts::ParsedTexts;
 pub use persons_words::PersonsWords;
@@ -85,7 +88,7 @@ pub struct MemoryInput {
 }
 
 /// One entry: a line, with further lines under it, for observations or a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemoryEntry {
     /// Identifies the observation or session; it stays the same when the words change.
     pub key: String,
@@ -96,7 +99,7 @@ pub struct MemoryEntry {
 }
 
 /// Entries under one heading.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemorySection {
     /// The heading, without its `##`.
     pub title: String,
@@ -105,7 +108,7 @@ pub struct MemorySection {
 }
 
 /// The content of one memory file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemoryPage {
     /// The first line, without its `#`; empty for a page without one.
     pub heading: String,
@@ -125,15 +128,13 @@ pub struct ScopeMemory {
     pub branches: MemoryPage,
     /// `names.md`: people, projects, repositories and tools that recur.
     pub names: MemoryPage,
-    /// `daily/<date>.md`: a diary of outcomes, by date.
-    pub daily: BTreeMap<String, MemoryPage>,
-    /// `sessions/<date>-<slug>.md`: one account per session, by name.
-    pub sessions: BTreeMap<String, MemoryPage>,
+    /// `daily/<date>.md`, a diary of outcomes by date, and `sessions/<date>-<slug>.md`, one account per session.
+    pub dated: DatedPages,
     /// `notes/<date>.md`: notes that a person asked to keep, in their words.
     pub notes: BTreeMap<String, MemoryPage>,
     /// The observations that no longer hold, and those that ended their validity.
     pub supersessions: Vec<Supersession>,
-    /// The selected sessions, the latest first, which then have files of their own in place of `sessions`; `None` where
+    /// The selected sessions, the latest first, which then have files of their own in place of pages; `None` where
     /// no selection is made.
     pub rollouts: Option<Vec<Rollout>>,
     /// The observations that are shown in a person's words, with these words.
@@ -185,54 +186,63 @@ pub fn consolidate_parsed(mut input: MemoryInput, texts: &mut ParsedTexts) -> Sc
     let supersessions = note_changes::note_validity(&mut merged, &changes);
     proposals.reword(&mut merged);
     let reworded = persons_words::apply(&input.persons, &mut merged);
-    let by_session = ObservationsBySession::new(&merged);
-    let dated = dated_pages::dated_sessions(input, &accounts, &by_session);
     let curated = sections::curated_page(input, &accounts, &merged);
     let mut memory = ScopeMemory {
         summary: sections::summary_page(input, &curated, &accounts),
         branches: branches::branches_page(input, &accounts, &merged),
         names: names::names_page(input, &accounts, &merged),
-        daily: dated_pages::daily_pages(input, &dated),
-        sessions: dated_pages::session_pages(input, dated),
-        notes: dated_pages::note_pages(input, &merged),
+        notes: note_pages::note_pages(input, &merged),
         rollouts: None,
         curated,
         supersessions,
         reworded,
         merged: merged.iter().map(|one| one.observations.clone()).collect(),
+        dated: DatedPages::new(input, accounts, merged),
     };
-    for page in memory.pages_mut() {
+    for page in memory.made_pages_mut() {
         keep_lines_whole(page);
     }
     memory
 }
 
 impl ScopeMemory {
-    /// Drops the entries of all pages that `is_kept` does not select.
+    /// Drops the entries that `is_kept` does not select. Those of sessions and days stay: they stand for no observation.
     pub fn retain_entries(&mut self, is_kept: impl Fn(&MemoryEntry) -> bool) {
-        for section in self.pages_mut().flat_map(|page| &mut page.sections) {
+        for section in self.made_pages_mut().flat_map(|page| &mut page.sections) {
             section.entries.retain(&is_kept);
         }
     }
 
-    /// All pages, also those that have no file because they are empty.
-    pub fn pages(&self) -> impl Iterator<Item = &MemoryPage> {
-        let dated = [&self.daily, &self.sessions, &self.notes];
+    /// Whether no page has an entry.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         let single = [&self.curated, &self.summary, &self.branches, &self.names];
-        let dated = dated.into_iter().flat_map(BTreeMap::values);
-        single.into_iter().chain(dated)
+        let mut made = single.into_iter().chain(self.notes.values());
+        self.dated.is_empty() && made.all(MemoryPage::is_empty)
     }
 
-    fn pages_mut(&mut self) -> impl Iterator<Item = &mut MemoryPage> {
-        let dated = [&mut self.daily, &mut self.sessions, &mut self.notes];
+    /// All pages but those of sessions and days.
+    fn made_pages_mut(&mut self) -> impl Iterator<Item = &mut MemoryPage> {
         let single = [
             &mut self.curated,
             &mut self.summary,
             &mut self.branches,
             &mut self.names,
         ];
-        let dated = dated.into_iter().flat_map(BTreeMap::values_mut);
-        single.into_iter().chain(dated)
+        single.into_iter().chain(self.notes.values_mut())
+    }
+}
+
+impl MemoryPage {
+    fn without_titles(heading: String, entries: Vec<MemoryEntry>) -> Self {
+        let title = String::new();
+        let sections = vec![MemorySection { title, entries }];
+        Self { heading, sections }
+    }
+
+    fn is_empty(&self) -> bool {
+        let mut sections = self.sections.iter();
+        sections.all(|section| section.entries.is_empty())
     }
 }
 

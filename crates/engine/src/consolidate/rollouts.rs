@@ -13,9 +13,11 @@ use daybook_domain::{
 };
 use daybook_text::fence::{is_line_break, visible, without_citations};
 
-use super::dated_pages::{DatedSession, session_page};
 use super::phrase::{cite, commits, quoted};
 use super::session_account::{SessionAccount, accounts};
+use super::session_page::{
+    ForgottenEvents, SessionSource, date_and_hours, forgotten_events, session_page,
+};
 use super::{MemoryInput, MemoryPage};
 
 /// Most bytes of one raw memory or summary, 32 KiB; longer ones are cut at a line.
@@ -65,6 +67,7 @@ pub fn rollouts(
             observations.entry(session).or_default().push(observation);
         }
     }
+    let forgotten = forgotten_events(&input.persons);
     let accounts = accounts(&input.extractions).into_iter();
     let mut rollouts: Vec<Rollout> = accounts
         .filter(|account| chosen.contains(&account.session))
@@ -75,7 +78,7 @@ pub fn rollouts(
             Rollout {
                 cwd: folders.get(&account.session).map(|root| line(root)),
                 rollout_path: paths.get(&account.session).map(|path| line(path)),
-                ..rollout(input, &account, known)
+                ..rollout((input, &forgotten), &account, known)
             }
         })
         .collect();
@@ -104,7 +107,7 @@ fn folders(extractions: &[ExtractionRecord]) -> BTreeMap<&SessionId, &str> {
 }
 
 fn rollout(
-    input: &MemoryInput,
+    (input, forgotten): (&MemoryInput, &ForgottenEvents),
     account: &SessionAccount,
     observations: &[&Observation],
 ) -> Rollout {
@@ -114,7 +117,14 @@ fn rollout(
     };
     let summary = match &account.summary {
         Some(summary) => model_text(summary),
-        None => page_text(&session_page(input, DatedSession::of(input, account, &[]))),
+        None => {
+            let (date, hours) = date_and_hours(account, &input.zone);
+            let when = (&*date, &*hours);
+            let none = std::iter::empty();
+            page_text(&session_page(&SessionSource::new(
+                account, when, none, forgotten,
+            )))
+        }
     };
     let task = account.task.as_ref().map(|task| task.text.clone());
     Rollout {

@@ -5,7 +5,7 @@ use daybook_domain::{ExtractionRecord, Outcome, SessionId, Timestamp};
 use daybook_text::fence::without_citations;
 
 /// The account of one session, over all its windows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionAccount {
     /// The session.
     pub session: SessionId,

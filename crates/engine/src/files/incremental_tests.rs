@@ -6,7 +6,9 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daybook_domain::extraction::CitedText;
-use daybook_domain::{Digest, EventSeq, ExtractionRecord, Observation, Provenance};
+use daybook_domain::{
+    Digest, EventSeq, ExtractionRecord, Observation, Outcome, Provenance, SessionId,
+};
 use daybook_testkit::fixtures::{at, evidence, observation, project_scope, session};
 use jiff::tz::TimeZone;
 use proptest::collection::vec;
@@ -48,6 +50,14 @@ enum MemoryEvent {
     StateEarlier { statement: usize, subject: usize },
     /// The statement is gone from the store, by its place.
     Remove(usize),
+    /// A person withdraws the statement: its events are not quoted either.
+    Forget(usize),
+    /// A session goes on, and its digest changes: it ends in another way, with the same number of letters.
+    GoOn(u8),
+    /// The project gets another name of the same length.
+    Rename,
+    /// The person is in another time zone.
+    Travel,
     /// A person changes a file in place, without a change of its size.
     Overwrite { file: usize, line: usize },
     /// A person deletes a line of a file.
@@ -73,6 +83,10 @@ fn event() -> impl Strategy<Value = MemoryEvent> {
             |(statement, subject)| Event::StateEarlier { statement, subject }
         ),
         1 => (0_usize..12).prop_map(Event::Remove),
+        1 => (0_usize..12).prop_map(Event::Forget),
+        2 => (0_u8..6).prop_map(Event::GoOn),
+        1 => Just(Event::Rename),
+        1 => Just(Event::Travel),
         1 => (file.clone(), line.clone()).prop_map(|(file, line)| Event::Overwrite { file, line }),
         1 => (file.clone(), line).prop_map(|(file, line)| Event::DeleteLine { file, line }),
         1 => file.clone().prop_map(|file| Event::AddLine { file }),
@@ -89,6 +103,13 @@ struct TwoMemories {
     texts: ParsedTexts,
     stored: Vec<u8>,
     stated: Vec<(u8, Observation)>,
+    /// All that was ever stated, by session and time.
+    said: Vec<(u8, u64)>,
+    forgotten: BTreeSet<(SessionId, EventSeq)>,
+    /// How often each session went on.
+    course: BTreeMap<u8, usize>,
+    is_renamed: bool,
+    zone: TimeZone,
     now: u64,
     earliest: u64,
     kill_at: Option<usize>,
@@ -102,6 +123,11 @@ impl TwoMemories {
             texts: ParsedTexts::default(),
             stored: Vec::new(),
             stated: Vec::new(),
+            said: Vec::new(),
+            forgotten: BTreeSet::new(),
+            course: BTreeMap::new(),
+            is_renamed: false,
+            zone: TimeZone::UTC,
             now: 100_000,
             earliest: 100_000,
             kill_at: None,
@@ -125,7 +151,21 @@ impl TwoMemories {
             MemoryEvent::Remove(place) if !self.stated.is_empty() => {
                 self.stated.remove(place % self.stated.len());
             }
-            MemoryEvent::Remove(_) => {}
+            MemoryEvent::Forget(place) if !self.stated.is_empty() => {
+                let (_, gone) = self.stated.remove(place % self.stated.len());
+                for piece in gone.evidence {
+                    let events = piece.events.into_iter();
+                    let events = events.map(|event| (piece.session.clone(), event));
+                    self.forgotten.extend(events);
+                }
+            }
+            MemoryEvent::Remove(_) | MemoryEvent::Forget(_) => {}
+            MemoryEvent::GoOn(session) => *self.course.entry(session).or_default() += 1,
+            MemoryEvent::Rename => self.is_renamed = !self.is_renamed,
+            MemoryEvent::Travel => {
+                let hours = if self.zone == TimeZone::UTC { 9 } else { 0 };
+                self.zone = TimeZone::fixed(jiff::tz::offset(hours));
+            }
             MemoryEvent::Overwrite { file, line } => self.edit(file, |text| {
                 changed_line(text, line, |line| line.replace(['e', 'E'], "_"))
             }),
@@ -145,6 +185,7 @@ impl TwoMemories {
     }
 
     fn state(&mut self, host_id: u8, at: u64, (statement, subject): (usize, usize)) {
+        self.said.push((host_id, at));
         let text = STATEMENTS[statement].replace("SUBJECT", SUBJECTS[subject]);
         let piece = evidence(&session(&format!("s{host_id}")), &[at]);
         let scope = project_scope("tidepool");
@@ -176,16 +217,56 @@ impl TwoMemories {
             self.stated.iter().map(|(_, one)| one.clone()).collect();
         let sessions: BTreeSet<u8> = self.stated.iter().map(|(session, _)| *session).collect();
         let persons = PersonsLines::load(&memory.folder).unwrap();
+        let mut persons = persons.about(&observations);
+        persons.forgotten.clone_from(&self.forgotten);
+        let title = if self.is_renamed {
+            "rockpool"
+        } else {
+            "tidepool"
+        };
+        let sessions = sessions.into_iter();
         MemoryInput {
             scope: project_scope("tidepool"),
-            title: "tidepool".to_owned(),
+            title: title.to_owned(),
             person: "ada".to_owned(),
-            persons: persons.about(&observations),
+            persons,
             observations,
-            extractions: sessions.into_iter().map(record).collect(),
+            extractions: sessions.map(|session| self.record(session)).collect(),
             uses: Vec::new(),
             proposals: Vec::new(),
-            zone: TimeZone::UTC,
+            zone: self.zone.clone(),
+        }
+    }
+
+    /// A session quotes all that was stated in it; its page shows the quotes that no statement repeats.
+    fn record(&self, host_id: u8) -> ExtractionRecord {
+        let host_id_text = format!("s{host_id}");
+        let course = self.course.get(&host_id).copied().unwrap_or_default();
+        let quoted = |text: String, event: u64| CitedText {
+            text,
+            events: vec![EventSeq(event)],
+            lines: vec![1],
+        };
+        let said = self.said.iter().filter(|(by, _)| *by == host_id);
+        let outcomes = [Outcome::Success, Outcome::Partial];
+        ExtractionRecord {
+            session: session(&host_id_text),
+            label: host_id_text,
+            from: EventSeq(1),
+            to: EventSeq(9),
+            digest: Some(Digest {
+                task: Some(quoted(format!("look into part {host_id}"), 1)),
+                outcome: Some(outcomes[course % 2]),
+                last_words: Some(quoted(format!("part {} is next", course % 10), 2)),
+                highlights: said
+                    .map(|(_, event)| quoted(format!("it was said at {event}"), *event))
+                    .collect(),
+                from_at: at(u64::from(host_id) * 50_000),
+                to_at: at(u64::from(host_id) * 50_000 + 60),
+                ..Digest::default()
+            }),
+            provenance: Provenance::of("extractive/1"),
+            at: at(1),
         }
     }
 
@@ -217,29 +298,6 @@ impl TwoMemories {
         let rule = Orphans::Remove;
         let _ = write_pages(&lock, &memory, rule, &stamp(), "Post", &|| true)?;
         Ok(())
-    }
-}
-
-fn record(host_id: u8) -> ExtractionRecord {
-    let host_id_text = format!("s{host_id}");
-    let task = CitedText {
-        text: format!("look into part {host_id}"),
-        events: vec![EventSeq(1)],
-        lines: vec![1],
-    };
-    ExtractionRecord {
-        session: session(&host_id_text),
-        label: host_id_text,
-        from: EventSeq(1),
-        to: EventSeq(9),
-        digest: Some(Digest {
-            task: Some(task),
-            from_at: at(u64::from(host_id) * 50_000),
-            to_at: at(u64::from(host_id) * 50_000 + 60),
-            ..Digest::default()
-        }),
-        provenance: Provenance::of("extractive/1"),
-        at: at(1),
     }
 }
 

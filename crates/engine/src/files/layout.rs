@@ -11,7 +11,7 @@ use daybook_domain::{Scope, ScopeKind, Tenant};
 use super::name::FileName;
 use super::path::FilePath;
 use super::rollouts::{SUMMARIES, is_rollout_file};
-use crate::consolidate::{MemoryPage, ScopeMemory};
+use crate::consolidate::{PlannedPage, ScopeMemory};
 
 /// `MEMORY.md`: curated, long-term memory.
 pub const CURATED: &str = "MEMORY.md";
@@ -75,27 +75,34 @@ pub fn run_folder(root: &Path, tenant: &Tenant) -> PathBuf {
 
 /// The pages of a memory, by path relative to the scope's folder.
 #[must_use]
-pub fn pages(memory: &ScopeMemory) -> BTreeMap<FilePath, &MemoryPage> {
+pub fn pages(memory: &ScopeMemory) -> BTreeMap<FilePath, PlannedPage<'_>> {
+    let made = PlannedPage::Made;
     let mut pages = BTreeMap::from([
-        (FilePath::engine_file(CURATED), &memory.curated),
-        (FilePath::engine_file(SUMMARY), &memory.summary),
+        (FilePath::engine_file(CURATED), made(&memory.curated)),
+        (FilePath::engine_file(SUMMARY), made(&memory.summary)),
     ]);
     if !memory.branches.sections.is_empty() {
-        pages.insert(FilePath::engine_file(BRANCHES), &memory.branches);
+        pages.insert(FilePath::engine_file(BRANCHES), made(&memory.branches));
     }
     if !memory.names.sections.is_empty() {
-        pages.insert(FilePath::engine_file(NAMES), &memory.names);
+        pages.insert(FilePath::engine_file(NAMES), made(&memory.names));
     }
-    for (folder, named) in [
-        ("daily", &memory.daily),
-        ("sessions", &memory.sessions),
-        ("notes", &memory.notes),
-    ] {
-        for (name, file) in FileName::unique(named.keys().map(String::as_str)) {
-            pages.insert(FilePath::page(folder, &file), &named[name]);
-        }
-    }
+    let notes = memory.notes.iter();
+    let notes = notes.map(|(name, page)| (name.as_str(), made(page)));
+    add_named(&mut pages, "notes", notes.collect());
+    add_named(&mut pages, "daily", memory.dated.days().collect());
+    add_named(&mut pages, "sessions", memory.dated.sessions().collect());
     pages
+}
+
+fn add_named<'a>(
+    pages: &mut BTreeMap<FilePath, PlannedPage<'a>>,
+    folder: &'static str,
+    named: BTreeMap<&'a str, PlannedPage<'a>>,
+) {
+    for (name, file) in FileName::unique(named.keys().copied()) {
+        pages.insert(FilePath::page(folder, &file), named[name]);
+    }
 }
 
 /// Whether the engine may write entries to a file. Other files in the folder are a person's and are never

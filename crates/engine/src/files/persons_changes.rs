@@ -106,8 +106,9 @@ pub fn keep_returned(
     let before = withheld::load(lock)?;
     let mut withheld = before.clone();
     for (path, returned) in &changes.returned {
-        let sections = pages.get(path).map(|page| page.sections.as_slice());
-        let entries = sections.unwrap_or_default().iter().flat_map(|s| &s.entries);
+        let page = pages.get(path).map(|page| page.page());
+        let sections = page.iter().flat_map(|page| &page.sections);
+        let entries = sections.flat_map(|section| &section.entries);
         let mut planned: BTreeSet<EntryId> = entries.map(|entry| EntryId::of(&entry.key)).collect();
         planned.insert(EntryId::of("heading"));
         let lost = returned
@@ -198,7 +199,9 @@ fn planned_versions(memory: &ScopeMemory) -> BTreeMap<FilePath, BTreeSet<Marker>
             .collect()
     };
     let pages = pages(memory).into_iter();
-    pages.map(|(path, page)| (path, versions(page))).collect()
+    pages
+        .map(|(path, page)| (path, versions(&page.page())))
+        .collect()
 }
 
 /// Versions of the engine's that a person's commits removed and added, by file, on all sides of merges back to the

@@ -14,7 +14,7 @@ use super::error::FilesError;
 use super::lock::WriterLock;
 use super::page::{Orphans, PageChoices};
 use crate::bounded;
-use crate::consolidate::MemoryPage;
+use crate::consolidate::PlannedPage;
 
 /// Path of the list below a memory folder.
 const LIST: &str = ".git/daybook/settled";
@@ -22,7 +22,7 @@ const NAME: &str = "settled";
 /// Longest list that is read, in bytes.
 const LIST_BYTES: u64 = 256 * 1024 * 1024;
 /// Raised when pages are merged or rendered in another way: what an older engine left as it was is merged once more.
-const MERGE: u8 = 1;
+const MERGE: u8 = 2;
 
 /// A page with the file that a merge leaves as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,7 +31,7 @@ pub(super) struct SettledPage(u128);
 impl SettledPage {
     /// The number of a page, merged into the content `file`.
     pub(super) fn of(
-        page: &MemoryPage,
+        page: PlannedPage<'_>,
         file: ObjectId,
         choices: &PageChoices,
         orphans: Orphans,
@@ -41,21 +41,10 @@ impl SettledPage {
             Orphans::Disown => 1,
             Orphans::Keep => 2,
         };
-        let mut parts: Vec<&[u8]> = vec![file.as_slice(), page.heading.as_bytes()];
-        let rules = [MERGE, orphans];
-        parts.push(&rules);
+        let (number, rules) = (page.number().to_le_bytes(), [MERGE, orphans]);
+        let mut parts: Vec<&[u8]> = vec![file.as_slice(), &number, &rules];
         // Each list ends with a part that no text is: texts are UTF-8.
         const END: &[u8] = &[0xff];
-        for section in &page.sections {
-            parts.push(section.title.as_bytes());
-            for entry in &section.entries {
-                parts.push(entry.key.as_bytes());
-                parts.extend(entry.lines.iter().map(String::as_bytes));
-                parts.push(END);
-            }
-            parts.push(END);
-        }
-        parts.push(END);
         for markers in [&choices.withheld, &choices.kept] {
             parts.extend(markers.iter().map(|marker| marker.as_str().as_bytes()));
             parts.push(END);
@@ -113,7 +102,7 @@ impl SettledPages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::consolidate::{MemoryEntry, MemorySection};
+    use crate::consolidate::{MemoryEntry, MemoryPage, MemorySection};
 
     fn page(heading: &str, sections: &[(&str, &[&[&str]])]) -> MemoryPage {
         let entry = |lines: &&[&str]| MemoryEntry {
@@ -159,6 +148,7 @@ mod tests {
             for file in [file, other] {
                 for choices in [&PageChoices::default(), &withheld, &kept] {
                     for orphans in [Orphans::Remove, Orphans::Disown, Orphans::Keep] {
+                        let page = PlannedPage::Made(page);
                         numbers.insert(SettledPage::of(page, file, choices, orphans));
                         count += 1;
                     }

@@ -26,7 +26,7 @@ use super::stamp::{CommitAuthor, CommitStamp};
 use super::unwritten_pages::{UnwrittenPage, record_unwritten};
 use super::withheld::{self, Withheld};
 use super::write::{FolderSnapshot, SkippedPath, WriteOutcome};
-use crate::consolidate::{MemoryPage, MemorySection, Rollout, ScopeMemory};
+use crate::consolidate::{MemoryPage, MemorySection, PlannedPage, Rollout, ScopeMemory};
 use crate::stage::inside;
 
 /// Result of writing a memory's pages.
@@ -186,8 +186,10 @@ fn write_in_one_commit(
             let rule = (chosen, orphans.of(path));
             // A person's change is made on every page that has a place for it.
             let new = match author {
-                CommitAuthor::Engine => page_file.unsettled_text(page, rule, &mut settled_pages)?,
-                CommitAuthor::Person => page_file.new_text(page, rule.0, rule.1)?,
+                CommitAuthor::Engine => {
+                    page_file.unsettled_text(*page, rule, &mut settled_pages)?
+                }
+                CommitAuthor::Person => page_file.new_text(&page.page(), rule.0, rule.1)?,
             };
             if let Some(new) = new {
                 changes.write(path.clone(), new);
@@ -333,21 +335,22 @@ impl PageFile<'_> {
     /// [`PageFile::new_text`] of the engine's own commit, without reading a file that is known to stay as it is.
     fn unsettled_text(
         &self,
-        page: &MemoryPage,
+        planned: PlannedPage<'_>,
         (choices, orphans): (&PageChoices, Orphans),
         settled: &mut SettledPages,
     ) -> Result<Option<String>, FilesError> {
         let file = self.snapshot.file_id(self.path);
-        let present = file.map(|file| SettledPage::of(page, file, choices, orphans));
+        let present = file.map(|file| SettledPage::of(planned, file, choices, orphans));
         if present.is_some_and(|present| settled.keep(present)) {
             return Ok(None);
         }
+        let page = &planned.page();
         let new = self.new_text(page, choices, orphans)?;
         match (&new, present) {
             (None, Some(present)) => settled.add(present),
             (Some(new), _) if merge_page(page, new, choices, orphans) == *new => {
                 let file = self.snapshot.id_of(new)?;
-                settled.add(SettledPage::of(page, file, choices, orphans));
+                settled.add(SettledPage::of(planned, file, choices, orphans));
             }
             (None, None) | (Some(_), _) => {}
         }

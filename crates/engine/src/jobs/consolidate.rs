@@ -344,11 +344,7 @@ async fn wait_for_writer(
 }
 
 fn has_no_entries(memory: &ScopeMemory) -> bool {
-    memory.rollouts.as_ref().is_none_or(Vec::is_empty)
-        && memory
-            .pages()
-            .flat_map(|page| &page.sections)
-            .all(|section| section.entries.is_empty())
+    memory.rollouts.as_ref().is_none_or(Vec::is_empty) && memory.is_empty()
 }
 
 /// What happens to entries that the memory does not have: a database that never wrote them has no record of them.
@@ -404,6 +400,6 @@ pub(super) fn commit_message(memory: &ScopeMemory) -> String {
         .map(|s| s.entries.len())
         .sum();
     let selected = memory.rollouts.as_ref().map(Vec::len);
-    let sessions = selected.unwrap_or(memory.sessions.len());
+    let sessions = selected.unwrap_or(memory.dated.sessions().len());
     format!("Post {entries} entries from {sessions} sessions")
 }

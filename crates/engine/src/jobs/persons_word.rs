@@ -239,7 +239,7 @@ impl<'a> OpenMemory<'a> {
         // A person's word changes no selection.
         memory.rollouts.clone_from(&self.memory.rollouts);
         if memory.rollouts.is_some() {
-            memory.sessions.clear();
+            memory.dated.drop_session_pages();
         }
         let orphans = curated_orphans(self.worker, self.lock, &mut memory, self.orphans)?;
         allow_changed(self.lock, &self.memory, &memory)?;

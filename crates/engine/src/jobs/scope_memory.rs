@@ -97,7 +97,7 @@ pub(super) async fn select_sessions(
     let plan = select(worker, scope, &input).await?;
     if let Some(plan) = &plan {
         memory.rollouts = Some(plan.rollouts.clone());
-        memory.sessions.clear();
+        memory.dated.drop_session_pages();
     }
     Ok(plan)
 }

@@ -32,6 +32,7 @@ pub(super) async fn retract_deleted(
         let Some(gone) = changes.gone.get(&path) else {
             continue;
         };
+        let page = page.page();
         for entry in page.sections.iter().flat_map(|section| &section.entries) {
             let id = EntryId::of(&entry.key);
             if gone.contains(&id) {
