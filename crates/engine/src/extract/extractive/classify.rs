@@ -42,7 +42,7 @@ const FORM: i32 = 60;
 /// Least worth of such a sentence.
 const LEAST_WORTH: f32 = 2.0;
 /// Worth below which a statement of fact is none, whatever its cues.
-const WORTHLESS: f32 = -1.0;
+const WORTHLESS: f32 = -2.0;
 /// Fewest content words of it.
 const FORM_CONTENT: usize = 2;
 
