@@ -23,6 +23,9 @@ pub struct ChangeCases {
     /// Two statements that are the same, or are not.
     #[serde(default, rename = "pair")]
     pub(super) pairs: Vec<PairCase>,
+    /// Two statements, and what the later one does to the earlier one.
+    #[serde(default, rename = "relation")]
+    pub(super) relations: Vec<RelationCase>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -59,6 +62,32 @@ pub(super) struct PairCase {
     pub(super) one: String,
     pub(super) other: String,
     pub(super) same: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RelationCase {
+    pub(super) split: Split,
+    /// As a tag, such as `en`.
+    #[serde(default, rename = "language")]
+    _language: String,
+    pub(super) earlier: String,
+    pub(super) later: String,
+    pub(super) relation: Relation,
+}
+
+/// What a later statement does to an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Relation {
+    /// The earlier one no longer holds.
+    Ends,
+    /// Both hold, of the same thing.
+    Holds,
+    /// Both say the same.
+    Same,
+    /// They are about different things.
+    Other,
 }
 
 /// Loads a file of cases.

@@ -27,14 +27,26 @@
 //! one = "never amend commits"
 //! other = "please don't amend any commits"
 //! same = true
+//!
+//! [[relation]]
+//! split = "report"
+//! earlier = "standup is at 9:30"
+//! later = "standup moved to 10 from next week"
+//! relation = "ends"
 //! ```
+//!
+//! A relation compares two statements alone: the later one `ends` the earlier one, both hold (`holds`), both say the `same`, or
+//! they are about `other` things.
 
 mod cases;
 mod judge;
+mod relations;
+mod report;
 mod run;
 
 pub use cases::{ChangeCases, load_changes};
-pub use run::{CaseMemory, CaseRecord, ChangesReport, ChangesScore, FreshWorker, run_changes};
+pub use report::{CaseRecord, ChangesReport, ChangesScore};
+pub use run::{CaseMemory, FreshWorker, run_changes};
 
 #[cfg(test)]
 mod tests;

@@ -17,10 +17,11 @@ use daybook_engine::recall::search::{RecallQuestion, recall};
 use daybook_engine::stop::Stop;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use serde::Serialize;
 
 use super::cases::{ChangeCases, PairCase};
 use super::judge::{Shown, holds};
+use super::relations::compare;
+use super::report::{ChangesReport, record};
 use crate::ask::RecallOptions;
 use crate::dataset::Split;
 use crate::error::EvalError;
@@ -38,69 +39,6 @@ pub struct CaseMemory {
 
 /// Makes a fresh memory for each case.
 pub type FreshWorker<'a> = dyn Fn() -> Result<CaseMemory, BoxError> + 'a;
-
-/// Result of one case.
-#[derive(Debug, Clone, Serialize)]
-pub struct CaseRecord {
-    /// Its name; of a pair, its statements.
-    pub name: String,
-    /// Its part.
-    pub split: Split,
-    /// What was wrong; empty if nothing was.
-    pub failed: Vec<&'static str>,
-    /// The first answer, for changes.
-    pub answer: String,
-    /// The first answer from the memory of all cases, if it is wrong.
-    pub crowd_answer: String,
-    /// The lines of `MEMORY.md`.
-    pub lines: Vec<String>,
-}
-
-/// How many of how many were right.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct ChangesScore {
-    /// Right ones.
-    pub right: usize,
-    /// All.
-    pub of: usize,
-}
-
-impl ChangesScore {
-    fn note(&mut self, right: bool) {
-        self.right += usize::from(right);
-        self.of += 1;
-    }
-
-    /// The share of right ones; 1 of none.
-    #[must_use]
-    pub fn share(&self) -> f64 {
-        match self.of {
-            0 => 1.0,
-            of => self.right as f64 / of as f64,
-        }
-    }
-}
-
-/// The scores of one part, and the record of each case.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct ChangesReport {
-    /// What holds comes first in recall.
-    pub first_in_recall: ChangesScore,
-    /// What holds comes first in recall from one memory of all cases.
-    pub first_in_crowd: ChangesScore,
-    /// What holds stands alone in `MEMORY.md`, its past in brackets.
-    pub alone_in_files: ChangesScore,
-    /// Of the changes that are shown, those that are shown the right way round.
-    pub right_way_round: ChangesScore,
-    /// Statements that only resemble each other and both stand there.
-    pub kept: ChangesScore,
-    /// Of the pairs that are one observation, those that say the same.
-    pub merge_precision: ChangesScore,
-    /// Of the pairs that say the same, those that are one observation.
-    pub merge_recall: ChangesScore,
-    /// Every case.
-    pub cases: Vec<CaseRecord>,
-}
 
 /// Runs the cases of `split`, or all.
 ///
@@ -160,6 +98,10 @@ pub async fn run_changes(
             .cases
             .push(record(&name, case.split, &failed, Shown::default()));
     }
+    let relations = cases.relations.iter();
+    for case in relations.filter(|case| is_wanted(case.split)) {
+        compare(case, &mut report);
+    }
     Ok(report)
 }
 
@@ -209,17 +151,6 @@ async fn learn(memory: &CaseMemory, options: &RecallOptions) -> Result<(), EvalE
         embed_all(&*memory.intake.store, &Tenant::local(), model, |_| ()).await?;
     }
     Ok(())
-}
-
-fn record(name: &str, split: Split, failed: &[Option<&'static str>], shown: Shown) -> CaseRecord {
-    CaseRecord {
-        name: name.to_owned(),
-        split,
-        failed: failed.iter().copied().flatten().collect(),
-        answer: shown.answer,
-        crowd_answer: String::new(),
-        lines: shown.lines,
-    }
 }
 
 async fn run_sessions(

@@ -31,7 +31,7 @@ impl EvalCommand {
 }
 
 fn show(report: &ChangesReport, misses: bool) {
-    let lines: [(&str, &ChangesScore); 7] = [
+    let lines: [(&str, &ChangesScore); 9] = [
         ("what holds is the first answer", &report.first_in_recall),
         ("the same, in one memory of all", &report.first_in_crowd),
         (
@@ -45,8 +45,10 @@ fn show(report: &ChangesReport, misses: bool) {
             &report.merge_precision,
         ),
         ("the same statements that are merged", &report.merge_recall),
+        ("statements that end by a later one", &report.end_recall),
+        ("ended ones that no longer hold", &report.end_precision),
     ];
-    for (what, score) in lines {
+    for (what, score) in lines.into_iter().filter(|(_, score)| score.of > 0) {
         let (right, of, share) = (score.right, score.of, score.share());
         print_line!("{what:<38} {right:>4} of {of:<4} {share:.3}");
     }

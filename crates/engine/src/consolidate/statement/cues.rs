@@ -28,10 +28,13 @@ pub(super) static ADDITION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("ad
 /// Phrases that make a denial a condition.
 pub(super) static CONDITION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("condition"));
 
+/// Phrases that forbid or limit without a negation.
+pub(super) static RESTRAINT: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("restraint"));
+
 /// Compiles all patterns, which takes longer than to read most memories: for a thread that nothing waits for yet.
 pub fn prepare() {
     for patterns in [
-        &NEGATION, &REPLACED, &RENAMED, &WITHDRAWN, &CHANGE, &ADDITION, &CONDITION,
+        &NEGATION, &REPLACED, &RENAMED, &WITHDRAWN, &CHANGE, &ADDITION, &CONDITION, &RESTRAINT,
     ] {
         LazyLock::force(patterns);
     }

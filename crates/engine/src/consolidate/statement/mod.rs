@@ -14,8 +14,8 @@ use super::content::{ContentWords, content_words, lowered};
 pub(super) use cues::SOURCE as PATTERNS;
 pub use cues::prepare as prepare_parser;
 use cues::{
-    ADDITION, CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, STATE, SettingPattern,
-    WITHDRAWN, has,
+    ADDITION, CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, RESTRAINT, STATE,
+    SettingPattern, WITHDRAWN, has,
 };
 
 /// Most words of what a statement takes back: longer phrases are not names of things.
@@ -71,6 +71,8 @@ pub(super) struct Statement {
     pub changes: bool,
     /// It says itself that it adds to what holds.
     pub adds: bool,
+    /// It forbids or limits in words that are no negation.
+    pub restrains: bool,
 }
 
 impl Statement {
@@ -84,6 +86,7 @@ impl Statement {
             qualified: qualified(&without),
             figures,
             adds: has(&ADDITION, &low),
+            restrains: has(&RESTRAINT, &low),
             ..Self::default()
         };
         for clause in clauses(&at_verbs(&low)) {

@@ -123,18 +123,19 @@ fn excludes(set: &Setting, new: &Statement, old: &Statement) -> bool {
 }
 
 /// Whether one statement denies what the other claims. The denial may not be narrower: "never write docstrings that
-/// repeat a name" leaves other docstrings.
+/// repeat a name" leaves other docstrings. "No comments that repeat the code" is no opposite of "skip comments that do".
 fn is_opposite(denying: &Statement, claim: &Statement) -> bool {
-    denying.denials.iter().any(|denial| {
-        let is_named = names(&denial.head, &claim.words) && !claim.denies(&denial.head);
-        if !is_named {
-            return false;
-        }
-        let common = denial.words.common(&claim.words);
-        let covers = common as f64 >= OPPOSITE_SHARE * denial.words.len() as f64;
-        let is_whole = denial.words == claim.words;
-        (common >= OPPOSITE_WORDS && covers) || is_whole
-    })
+    !claim.restrains
+        && denying.denials.iter().any(|denial| {
+            let is_named = names(&denial.head, &claim.words) && !claim.denies(&denial.head);
+            if !is_named {
+                return false;
+            }
+            let common = denial.words.common(&claim.words);
+            let covers = common as f64 >= OPPOSITE_SHARE * denial.words.len() as f64;
+            let is_whole = denial.words == claim.words;
+            (common >= OPPOSITE_WORDS && covers) || is_whole
+        })
 }
 
 /// Whether the new statement gives a measure of the old one's subject another figure.
@@ -235,6 +236,29 @@ mod tests {
         ] {
             check(earlier, later, true);
         }
+    }
+
+    #[test]
+    fn the_same_denial_in_other_words_is_no_opposite() {
+        let reason = |earlier, later| ends(&Statement::parse(later), &Statement::parse(earlier));
+        for (earlier, later) in [
+            (
+                "no comments that just restate the code",
+                "skip comments that restate the code",
+            ),
+            ("no em dashes in any text", "text must be free of em dashes"),
+            (
+                "don't water the ferns more than twice a week",
+                "water the ferns every week",
+            ),
+        ] {
+            assert_eq!(reason(earlier, later), None, "{earlier} / {later}");
+        }
+        let reversed = reason(
+            "no em dashes in any text",
+            "please use em dashes in any text",
+        );
+        assert_eq!(reversed, Some(Reason::Reversed));
     }
 
     #[test]

@@ -8,10 +8,10 @@
 
 use daybook_domain::ObservationKind as Kind;
 
-use super::clauses::{MIN_CONTENT_WORDS, remove_requests};
+use super::clauses::judged_words;
 use super::lexicon::{Cue, Lexicon};
 use super::scored_draft::MIN_SCORE;
-use super::sentences::{Sentence, lowered};
+use super::sentences::Sentence;
 use super::standing::weigh_standing;
 use super::words::{content_words, is_concrete};
 use super::worth::worth;
@@ -89,7 +89,7 @@ impl SentenceFeatures<'_> {
         let low = if context.refused {
             sentence.low.clone()
         } else {
-            sentence_words(sentence, lexicon)
+            judged_words(&sentence.text, lexicon)
         };
         SentenceFeatures {
             opening: &sentence.opening,
@@ -131,11 +131,6 @@ impl SentenceFeatures<'_> {
                 FIRM.. => 1,
             }
     }
-}
-
-/// The words of a sentence that are judged: without one-time requests, in lower case.
-pub(super) fn sentence_words(sentence: &Sentence, lexicon: &Lexicon) -> String {
-    lowered(&remove_requests(&sentence.text, MIN_CONTENT_WORDS, lexicon))
 }
 
 /// The speech act with the highest score, however low; `None` if the sentence is none.

@@ -6,6 +6,7 @@
 //! Not here: finding that clause (`speech_acts`).
 
 use super::lexicon::{Cue, Lexicon};
+use super::sentences::lowered;
 use super::words::content_words;
 
 /// Fewest characters of a clause that may replace its sentence.
@@ -164,6 +165,11 @@ fn remove_parentheses(text: &str) -> String {
         .replace(" ,", ",")
         .replace(" .", ".")
         .replace(" ?", "?")
+}
+
+/// The words by which a sentence is judged: without one-time requests, in lower case.
+pub(super) fn judged_words(text: &str, lexicon: &Lexicon) -> String {
+    lowered(&remove_requests(text, MIN_CONTENT_WORDS, lexicon))
 }
 
 /// Removes "can you …" before or after a statement: a one-time request joined to something

@@ -11,7 +11,7 @@ mod features;
 
 use std::sync::LazyLock;
 
-use super::classify::sentence_words;
+use super::clauses::judged_words;
 use super::lexicon::{Lexicon, lexicon_of};
 use super::sentences::sentences;
 
@@ -109,7 +109,7 @@ pub fn judged_sentences(message: &str) -> Vec<JudgedSentence> {
     sentences(message, Some(lexicon))
         .iter()
         .filter(|sentence| !sentence.is_question())
-        .map(|sentence| sentence_words(sentence, lexicon))
+        .map(|sentence| judged_words(&sentence.text, lexicon))
         .map(|low| JudgedSentence {
             features: features(&low, lexicon),
             low,
