@@ -179,9 +179,8 @@ pub(super) fn classify(
     });
     // Of equal scores the first wins, so that corrections come first.
     let best = acts.reduce(|best, next| if next.score > best.score { next } else { best });
-    let is_none =
-        |act: &SpeechAct| act.kind == Kind::Fact && worth(&features.low, lexicon) < WORTHLESS;
-    let best = best.filter(|act| !is_none(act));
+    let is_worthless = || is_quotation(&features.low) || worth(&features.low, lexicon) < WORTHLESS;
+    let best = best.filter(|act| act.kind != Kind::Fact || !is_worthless());
     let is_sure = best.is_some_and(|act| act.score >= MIN_SCORE);
     let by_form = || classify_by_form(&features, best, context, penalties, lexicon);
     if is_sure { best } else { by_form().or(best) }
@@ -198,7 +197,9 @@ fn classify_by_form(
     let low = features.low.as_str();
     let reacts = context.refused || context.stopped || !context.brief;
     let is_open = low.ends_with(['?', '？']) || lexicon.has_cue(Cue::Later, low);
-    let stands = features.content >= FORM_CONTENT && worth(low, lexicon) >= LEAST_WORTH;
+    let stands = features.content >= FORM_CONTENT
+        && !is_quotation(low)
+        && worth(low, lexicon) >= LEAST_WORTH;
     (!reacts && !is_open && stands).then(|| SpeechAct {
         kind: weak.map_or(Kind::Fact, |act| match act.kind {
             kind @ (Kind::Preference | Kind::Decision) => kind,
@@ -284,6 +285,15 @@ fn score_fact(features: &SentenceFeatures<'_>, lexicon: &Lexicon) -> i32 {
     } else {
         0
     }
+}
+
+/// Whether a sentence is another's words as a whole: in marks that no word of the person's own follows.
+fn is_quotation(low: &str) -> bool {
+    let marks = ['"', '“', '”', '„', '«', '»', '「', '」'];
+    let inner = low.trim_end_matches(['.', ',', '!', '"', '”', '“', '»', '」']);
+    inner
+        .strip_prefix(marks)
+        .is_some_and(|inner| !inner.contains(marks))
 }
 
 fn begins_with_request(low: &str, lexicon: &Lexicon) -> bool {

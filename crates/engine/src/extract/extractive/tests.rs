@@ -200,6 +200,21 @@ fn plain_statements_about_named_things_are_facts() {
 }
 
 #[test]
+fn what_no_cue_announces_is_a_fact_by_its_form() {
+    for words in [
+        "the choir rehearses thursdays 19:30 in the harbour hall",
+        "the landlord wants the rent on the third of each month",
+    ] {
+        check_said(words, Some(&format!("fact: {words}")));
+        check_said(&format!("\"{words}\""), None);
+        check_said(&format!("{words}?"), None);
+        let explained =
+            "then the page is loaded once more and shows the same list again, ".repeat(5);
+        check_said(&format!("{explained}{words}"), None);
+    }
+}
+
+#[test]
 fn decisions_in_so_many_words_are_kept() {
     for words in [
         "Let's go with SQLite for the local store.",
