@@ -13,7 +13,7 @@ use crate::consolidate::statement::{Denial, PATTERNS, Setting, Statement};
 
 /// Raised when texts are parsed in another way by the same lists of words and patterns, and when statements are compared
 /// by other rules.
-const PARSER: u64 = 4;
+const PARSER: u64 = 5;
 
 /// The rules by which texts are parsed, as a number: what other rules made is parsed again.
 static RULES: LazyLock<u128> = LazyLock::new(|| {
@@ -104,6 +104,7 @@ impl TextsEncoder {
         self.number(usize::from(statement.changes));
         self.number(usize::from(statement.adds));
         self.number(usize::from(statement.restrains));
+        self.number(usize::from(statement.turns));
     }
 
     fn long(&mut self, number: u64) {
@@ -260,6 +261,7 @@ impl<'b> TextsDecoder<'b> {
             changes: self.number()? == 1,
             adds: self.number()? == 1,
             restrains: self.number()? == 1,
+            turns: self.number()? == 1,
         })
     }
 }

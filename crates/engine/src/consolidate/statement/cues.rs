@@ -30,11 +30,14 @@ pub(super) static CONDITION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("c
 
 /// Phrases that forbid or limit without a negation.
 pub(super) static RESTRAINT: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("restraint"));
+/// Phrases that turn from what held.
+pub(super) static TURN: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("turn"));
 
 /// Compiles all patterns, which takes longer than to read most memories: for a thread that nothing waits for yet.
 pub fn prepare() {
     for patterns in [
         &NEGATION, &REPLACED, &RENAMED, &WITHDRAWN, &CHANGE, &ADDITION, &CONDITION, &RESTRAINT,
+        &TURN,
     ] {
         LazyLock::force(patterns);
     }

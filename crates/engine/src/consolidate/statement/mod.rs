@@ -15,7 +15,7 @@ pub(super) use cues::SOURCE as PATTERNS;
 pub use cues::prepare as prepare_parser;
 use cues::{
     ADDITION, CHANGE, CHOICE, CONDITION, NEGATION, RENAMED, REPLACED, RESTRAINT, STATE,
-    SettingPattern, WITHDRAWN, has,
+    SettingPattern, TURN, WITHDRAWN, has,
 };
 
 /// Most words of what a statement takes back: longer phrases are not names of things.
@@ -73,6 +73,8 @@ pub(super) struct Statement {
     pub adds: bool,
     /// It forbids or limits in words that are no negation.
     pub restrains: bool,
+    /// It turns from what held.
+    pub turns: bool,
 }
 
 impl Statement {
@@ -87,6 +89,7 @@ impl Statement {
             figures,
             adds: has(&ADDITION, &low),
             restrains: has(&RESTRAINT, &low),
+            turns: has(&TURN, &low),
             ..Self::default()
         };
         for clause in clauses(&at_verbs(&low)) {

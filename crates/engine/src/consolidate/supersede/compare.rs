@@ -20,6 +20,9 @@ const OPPOSITE_WORDS: usize = 2;
 const TOPIC_WORDS: usize = 2;
 const TOPIC_PART: usize = 4;
 
+/// Least share of a statement's words that one which turns from it has, too.
+const TURNED_SHARE: f64 = 0.4;
+
 /// An observation with its statement's parts.
 #[derive(Debug)]
 pub(crate) struct Stated<'a> {
@@ -83,7 +86,20 @@ pub(super) fn ends(new: &Statement, old: &Statement) -> Option<Reason> {
     if new.withdrawn.iter().any(is_withdrawn) {
         return Some(Reason::Withdrawn);
     }
-    updates_figure(new, old).then_some(Reason::Updated)
+    if updates_figure(new, old) {
+        return Some(Reason::Updated);
+    }
+    turns_from(new, old).then_some(Reason::Replaced)
+}
+
+/// Whether the new statement says that things are otherwise now, and shares enough words with the old one to mean it.
+/// Where both give a figure of one measure, that decides.
+fn turns_from(new: &Statement, old: &Statement) -> bool {
+    let common = new.topic.common(&old.topic);
+    let means_it = common >= TOPIC_WORDS && common as f64 >= TURNED_SHARE * old.topic.len() as f64;
+    let mut figures = new.figures.iter();
+    let is_measured = figures.any(|ours| old.figures.iter().any(|it| it.key == ours.key));
+    new.turns && !new.adds && means_it && !is_measured && !is_other_case(new, old, common)
 }
 
 /// Whether the later observation is trusted enough: no less than the earlier one, or a decision in the agent's words
@@ -235,6 +251,43 @@ mod tests {
             ),
         ] {
             check(earlier, later, true);
+        }
+    }
+
+    #[test]
+    fn a_statement_that_turns_from_what_held_ends_what_it_shares_its_words_with() {
+        let reason = |earlier, later| ends(&Statement::parse(later), &Statement::parse(earlier));
+        for (earlier, later) in [
+            (
+                "the night crew reads the gauges by hand",
+                "gauges get read by the tower, the night crew is off that from now on",
+            ),
+            (
+                "references in author-year style please",
+                "change of plans, the references get numbers in the style of the journal",
+            ),
+            (
+                "kommentare im code bitte auf deutsch",
+                "ab jetzt sind kommentare im code englisch",
+            ),
+        ] {
+            assert!(reason(earlier, later).is_some(), "{earlier} / {later}");
+        }
+        for (earlier, later) in [
+            (
+                "chapter 2 should be under 4000 words",
+                "chapter 5 can have 9000 words after all",
+            ),
+            (
+                "errors go to the tower channel",
+                "from now on errors go to the harbour channel, too",
+            ),
+            (
+                "the ferry leaves at noon",
+                "the tower is painted white these days",
+            ),
+        ] {
+            assert_eq!(reason(earlier, later), None, "{earlier} / {later}");
         }
     }
 

@@ -47,6 +47,7 @@ pub(super) struct LaterOutline {
     ended: Vec<u64>,
     measures: u32,
     changes: bool,
+    turns: bool,
     kind: Kind,
     trust: Trust,
 }
@@ -81,6 +82,7 @@ impl LaterOutline {
             ended: ended.map(ContentWords::bits).collect(),
             measures: measures(one),
             changes: statement.changes,
+            turns: statement.turns,
             kind: one.merged.kind,
             trust: one.merged.origin.trust(),
         }
@@ -105,6 +107,7 @@ impl LaterOutline {
             (Kind::Value, _) | (_, Kind::Value) => self.measures & earlier.measures != 0,
             _ => {
                 earlier.is_cut
+                    || (self.turns && self.words & earlier.words != 0)
                     || self.measures & earlier.measures != 0
                     || self.ended.iter().any(ends)
                     || self.denied.iter().any(ends)
