@@ -1,7 +1,7 @@
 //! Learns what a sentence that is worth keeping looks like, from the messages to tune on.
 //!
-//! A logistic regression, trained over all examples at once, so that the same messages yield the same weights on every
-//! machine. Sentences worth keeping and others count the same in total, however many there are of each.
+//! A logistic regression, trained over all examples at once and without chance. Sentences worth keeping and others count
+//! the same in total, however many there are of each.
 //!
 //! Not here: the features (`worth`), and from which weight on a sentence is kept (the extractor's rules).
 
