@@ -176,6 +176,7 @@ pub use daybook_store::MemoryStore;
 pub use daybook_store::{Durability, SqliteOptions, SqliteStore};
 #[cfg(feature = "postgres")]
 pub use daybook_store::{PostgresOptions, PostgresStore, Trust};
+pub use daybook_text::citation_block::{CitationBlock, CitationStream, CitedLines};
 pub use daybook_text::redact::Redactor;
 pub use daybook_working::compact::{
     CompactionContext, CompactionResult, Compactor, ExtractiveCompactor, LlmConfig,

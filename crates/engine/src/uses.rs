@@ -11,8 +11,8 @@ use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::limits::USES_AT_ONCE;
 use daybook_domain::seams::{SessionCatalog, SessionLog, UseStore};
 use daybook_domain::{
-    Citation, EventId, EventSeq, Session, SessionId, SessionMeta, StoreError, Tenant, Timestamp,
-    Use, UsedBy,
+    Citation, Event, EventId, EventSeq, Origin, Session, SessionId, SessionMeta, StoreError,
+    Tenant, Timestamp, Use, UsedBy,
 };
 
 use daybook_text::mentions::Mention;
@@ -20,8 +20,10 @@ use daybook_text::raw::RawEvent;
 
 /// Most stretches of lines of one citation that are looked up.
 const STRETCHES: usize = 16;
-/// Most events of one stretch that count as used.
+/// Most events of one stretch, and of one session, that count as used.
 const EVENTS: usize = 64;
+/// Most events, and bytes of them, of a session in which its person's messages are looked for.
+const SEARCHED: (usize, usize) = (1_024, 1024 * 1024);
 
 /// A citation of a memory in an event.
 #[derive(Debug, Clone)]
@@ -139,10 +141,35 @@ pub(crate) async fn cited_events(
     let Ok([session]) = <[Session; 1]>::try_from(named) else {
         return Ok(Vec::new());
     };
+    if citation.lines.is_empty() {
+        return session_events(store, &session).await;
+    }
     let mut cited = Vec::new();
     for &lines in citation.lines.iter().take(STRETCHES) {
         let events = store.events_at(&session.id, lines, EVENTS).await?;
         cited.extend(events.iter().map(|it| (session.id.clone(), it.seq)));
     }
     Ok(cited)
+}
+
+/// The events that a citation of a whole session means: what its person said, on which most of what was learned from it
+/// rests; of a session in which no person speaks, its first event.
+async fn session_events(
+    store: &(impl SessionLog + ?Sized),
+    session: &Session,
+) -> Result<Vec<(SessionId, EventSeq)>, StoreError> {
+    let (limit, bytes) = SEARCHED;
+    let begin = EventSeq(0);
+    let events = store.events(&session.id, begin, session.events, limit, bytes);
+    let events = events.await?;
+    let by_person = |event: &&Event| event.origin == Origin::Human && !event.sidechain;
+    let mut cited: Vec<EventSeq> = events.iter().filter(by_person).map(|it| it.seq).collect();
+    cited.truncate(EVENTS);
+    if cited.is_empty() {
+        cited.extend(events.first().map(|event| event.seq));
+    }
+    Ok(cited
+        .into_iter()
+        .map(|event| (session.id.clone(), event))
+        .collect())
 }

@@ -4,7 +4,7 @@
 //! [`prepare_event`] is the last step of every event before the log: [`redact`] hides secrets in its text, [`names`] in
 //! the names of folders, tools and sessions, [`rescan`] in what was stored before, [`cut`] bounds the length, [`tokens`] makes it searchable. [`fence`]
 //! keeps text in its place wherever it is shown, and [`recalled`] takes Daybook's own out again. [`instruction`] recognises text
-//! that gives orders, [`pasted`] what a person did not type. [`calls`] words tool calls, [`mentions`] finds citations,
+//! that gives orders, [`pasted`] what a person did not type. [`calls`] words tool calls, [`mentions`] finds citations, [`citation_block`] those of Codex's agents,
 //! [`lenient`] reads JSON whose writers we do not control, [`prompt`] loads prompts.
 //!
 //! Not here: transcript formats, stores, models.
@@ -19,6 +19,7 @@
 )]
 
 pub mod calls;
+pub mod citation_block;
 pub mod cut;
 pub mod fence;
 pub mod indexed;

@@ -1,7 +1,7 @@
 //! Finds the memories that an event cites: those that Daybook put before an agent, and those that the agent cites.
 //!
-//! An agent cites in its own text as our element does, `[7f78:L3]`, or repeats a line of the element. A
-//! citation in an element that a host or a tool of ours put into the conversation counts as shown. Any other
+//! An agent cites in its own text as our element does, `[7f78:L3]`, or repeats a line of the element, or names whole
+//! sessions in Codex's block at its end. A citation in an element that a host or a tool of ours put into the conversation counts as shown. Any other
 //! text of people, tools and the web cites nothing: otherwise a web page could raise any memory.
 //!
 //! Not here: which events a citation means, and which are kept (`uses`).
@@ -9,6 +9,7 @@
 use daybook_domain::{Citation, Origin, UseKind};
 use memchr::memmem;
 
+use super::citation_block;
 use super::recalled::{TextPart, parts};
 
 /// Most citations of one event that are examined.
@@ -25,15 +26,24 @@ const LINES: &str = ":L";
 pub struct Mention {
     /// The kind of use that it stands for.
     pub kind: UseKind,
-    /// The citation. It always has lines.
+    /// The citation. Without lines it is of a whole session, by the host's id.
     pub citation: Citation,
 }
 
 /// Returns the memories that an event cites, each once. `text` is its whole text, `said_by` that text's origin, and
 /// `taken_as` the origin without our element.
 pub fn mentions(said_by: Origin, taken_as: Origin, text: &str) -> Vec<Mention> {
-    let mut found = Vec::new();
-    // Nearly all texts hold no citation and end here.
+    let mut found = match said_by {
+        Origin::Assistant => cited_sessions(text),
+        Origin::Human
+        | Origin::ToolCall
+        | Origin::ToolResult
+        | Origin::Harness
+        | Origin::Synthetic
+        | Origin::Recalled
+        | Origin::Retraction => Vec::new(),
+    };
+    // Nearly all texts hold no citation of lines and end here.
     if memmem::find(text.as_bytes(), LINES.as_bytes()).is_none() {
         return found;
     }
@@ -69,6 +79,19 @@ pub fn mentions(said_by: Origin, taken_as: Origin, text: &str) -> Vec<Mention> {
         ) => {}
     }
     found
+}
+
+/// The sessions that Codex's blocks in an agent's text name.
+fn cited_sessions(text: &str) -> Vec<Mention> {
+    let sessions = citation_block::split(text).1.sessions.into_iter();
+    let cited = sessions.map(|session| Mention {
+        kind: UseKind::Cited,
+        citation: Citation {
+            session,
+            lines: Vec::new(),
+        },
+    });
+    cited.take(MENTIONS).collect()
 }
 
 /// Adds the citations of a text that `meant` accepts; it receives the text before and after each.
@@ -173,6 +196,18 @@ mod tests {
         assistant("(`[7f78:L3]`)", &["7f78:L3"]);
         assistant("[see 7f78:L3](notes.md)", &["7f78:L3"]);
         assistant("[chat-ä~2:L7]", &["chat-ä~2:L7"]);
+    }
+
+    #[test]
+    fn an_agent_cites_whole_sessions_in_the_block_of_codex() {
+        let id = "0194f5a6-89ab-7cde-8123-456789abcdef";
+        let block = format!(
+            "<oai-mem-citation>\n<citation_entries>\nMEMORY.md:3|note=[x]\n</citation_entries>\n\
+             <rollout_ids>\n{id}\n</rollout_ids>\n</oai-mem-citation>"
+        );
+        assistant(&format!("Done [7f78:L3]. {block}"), &[id, "7f78:L3"]);
+        check(Human, Human, &block, &[]);
+        check(ToolResult, ToolResult, &block, &[]);
     }
 
     #[test]

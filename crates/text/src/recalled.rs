@@ -9,6 +9,8 @@ use std::borrow::Cow;
 
 use daybook_domain::Origin;
 
+use super::citation_block;
+
 /// The name of the element.
 pub const ELEMENT: &str = "daybook-memory";
 
@@ -24,11 +26,20 @@ pub enum Stripped<'t> {
     OnlyRecalled,
 }
 
-/// An event's origin and text without Daybook's own text. Hosts show an answer of our tools to the agent as
-/// its text or as JSON, which may be within one more layer of JSON.
+/// An event's origin and text without Daybook's own text, and without the block in which an agent says which memories it
+/// used. Hosts show an answer of our tools to the agent as its text or as JSON, which may be within one more layer of
+/// JSON.
 pub fn strip_event(origin: Origin, text: &str) -> (Origin, Cow<'_, str>) {
     if origin == Origin::ToolResult && is_our_json(text) {
         return (Origin::Recalled, Cow::Borrowed(text));
+    }
+    if origin == Origin::Assistant
+        && let (Cow::Owned(visible), _) = citation_block::split(text)
+    {
+        return match strip(&visible) {
+            Stripped::OnlyRecalled => (Origin::Recalled, Cow::Borrowed(text)),
+            Stripped::Remaining(rest) => (origin, Cow::Owned(rest.trim_end().to_owned())),
+        };
     }
     match strip(text) {
         Stripped::OnlyRecalled => (Origin::Recalled, Cow::Borrowed(text)),
@@ -201,6 +212,22 @@ mod tests {
         ] {
             assert!(!known(Origin::ToolResult, text), "{text}");
         }
+    }
+
+    #[test]
+    fn c110_the_block_of_cited_memories_is_no_part_of_an_agents_text() {
+        let block = "<oai-mem-citation>\n<rollout_ids>\n</rollout_ids>\n</oai-mem-citation>";
+        let text = format!("Use tabs.\n\n{block}\n");
+        assert_eq!(
+            strip_event(Origin::Assistant, &text),
+            (Origin::Assistant, "Use tabs.".into())
+        );
+        assert_eq!(strip_event(Origin::Assistant, block).1, "");
+        // A person may ask about one.
+        assert_eq!(
+            strip_event(Origin::Human, &text),
+            (Origin::Human, text.as_str().into())
+        );
     }
 
     #[test]

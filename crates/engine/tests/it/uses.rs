@@ -340,3 +340,44 @@ fn appended_events_count_like_imported_ones_unless_memory_is_off() {
         );
     });
 }
+
+/// As Codex's agents end their answers: the block names whole sessions by their hosts' ids.
+#[test]
+fn c111_a_session_that_a_block_names_is_used_and_the_block_is_nowhere() {
+    let id = "0194f5a6-89ab-7cde-8123-456789abcdef";
+    let block = |id: &str| {
+        format!(
+            "<oai-mem-citation>\n<citation_entries>\nMEMORY.md:3-4|note=[the rule]\n</citation_entries>\n\
+             <rollout_ids>\n{id}\n{id}\nno-id\n</rollout_ids>\n</oai-mem-citation>"
+        )
+    };
+    run(async {
+        let fixture = UseFixture::new(stores::in_memory().unwrap()).await;
+        let told = append(&session(id), events("rule", 3));
+        fixture.store().append(&told).await.unwrap();
+        fixture.write(
+            "reader.jsonl",
+            &transcript(
+                "gggg-reader",
+                vec![
+                    person("go on"),
+                    agent(&format!("As you said.\n\n{}", block(id))),
+                ],
+            ),
+        );
+        fixture.import(&["reader.jsonl"]).await;
+        let uses = fixture.store().uses(&Tenant::local(), &[session(id)]).await;
+        let uses = uses.unwrap();
+        let used: Vec<_> = uses.iter().map(|one| (one.kind, one.event.0)).collect();
+        assert_eq!(used, [1, 2, 3].map(|event| (UseKind::Cited, event)));
+        let reader = session("gggg-reader");
+        let (begin, end) = (daybook_domain::EventSeq(0), daybook_domain::EventSeq(9));
+        let events = fixture.store().events(&reader, begin, end, 9, 9_999).await;
+        let texts: Vec<String> = events.unwrap().into_iter().map(|it| it.text).collect();
+        assert_eq!(texts, ["go on", "As you said."]);
+        // Importing it again counts nothing twice.
+        fixture.import(&["reader.jsonl"]).await;
+        let again = fixture.store().uses(&Tenant::local(), &[session(id)]).await;
+        assert_eq!(again.unwrap(), uses);
+    });
+}
