@@ -2,6 +2,7 @@
 //!
 //! Not here: what a failure does to a job. That is [`crate::job::Job::fail`].
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -65,6 +66,40 @@ pub struct Gap {
     pub at: Timestamp,
     /// The engine that gave it up; a newer one tries again, once.
     pub engine: String,
+}
+
+impl Gap {
+    /// Whether a person gave it up, and no failure did.
+    #[must_use]
+    pub fn is_by_person(&self) -> bool {
+        self.failure.class == FailureClass::Cancelled
+    }
+}
+
+/// The jobs of `gaps` that `engine` takes up again by itself: those with a gap that an older engine gave up, and
+/// without one that a person gave up, because a job is redone from its beginning.
+///
+/// Only newer counts, and not merely different: two versions that share a memory would otherwise take up each
+/// other's gaps for ever.
+#[must_use]
+pub fn jobs_to_revive(gaps: &[Gap], engine: &str) -> BTreeSet<JobKey> {
+    let newer = engine_version(engine);
+    let outdated = gaps
+        .iter()
+        .filter(|gap| engine_version(&gap.engine) < newer);
+    let mut jobs: BTreeSet<JobKey> = outdated.map(|gap| gap.job.clone()).collect();
+    for gap in gaps.iter().filter(|gap| gap.is_by_person()) {
+        jobs.remove(&gap.job);
+    }
+    jobs
+}
+
+/// The numbers of an engine's version: 1, 2 and 10 of `daybook/1.2.10`. None in a text without a version, which is
+/// older than any.
+fn engine_version(engine: &str) -> Vec<u64> {
+    let version = engine.rsplit('/').next().unwrap_or_default();
+    let parts = version.split(|c: char| !c.is_ascii_digit());
+    parts.filter_map(|part| part.parse().ok()).collect()
 }
 
 impl Failure {
@@ -165,4 +200,61 @@ pub struct FailedTry {
     pub jitter: f64,
     /// The engine that failed; a gap names it.
     pub engine: String,
+}
+
+#[cfg(test)]
+mod revival_tests {
+    use super::*;
+    use crate::ids::{SessionId, Tenant};
+
+    fn gap(session: &str, class: FailureClass, engine: &str) -> Gap {
+        Gap {
+            job: JobKey::Extract(SessionId {
+                tenant: Tenant::local(),
+                agent: "chat".to_owned(),
+                host_id: session.to_owned(),
+            }),
+            from: 1,
+            to: 2,
+            failure: Failure {
+                class,
+                message: String::new(),
+            },
+            at: Timestamp::ZERO,
+            engine: engine.to_owned(),
+        }
+    }
+
+    #[track_caller]
+    fn check(gaps: &[Gap], engine: &str, expected: &[&str]) {
+        let revived = jobs_to_revive(gaps, engine);
+        let sessions = revived.iter().map(|job| match job {
+            JobKey::Extract(session) => session.host_id.as_str(),
+            JobKey::Consolidate(_) | JobKey::Redact(_) => "other",
+        });
+        assert_eq!(sessions.collect::<Vec<_>>(), expected, "{engine}");
+    }
+
+    #[test]
+    fn a_newer_engine_revives_what_an_older_one_gave_up_and_never_the_other_way_round() {
+        let gaps = [
+            gap("a", FailureClass::Content, "daybook/1.2.10"),
+            gap("b", FailureClass::Vanished, "daybook/1.10.0"),
+            gap("c", FailureClass::Content, ""),
+        ];
+        check(&gaps, "daybook/1.2.9", &["c"]);
+        check(&gaps, "daybook/1.2.10", &["c"]);
+        check(&gaps, "daybook/1.3.0", &["a", "c"]);
+        check(&gaps, "daybook/2.0", &["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_session_of_which_a_person_gave_up_a_part_is_left_alone() {
+        let gaps = [
+            gap("a", FailureClass::Content, "daybook/1"),
+            gap("a", FailureClass::Cancelled, "daybook/1"),
+            gap("b", FailureClass::Cancelled, "daybook/1"),
+        ];
+        check(&gaps, "daybook/2", &[]);
+    }
 }

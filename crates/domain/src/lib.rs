@@ -67,7 +67,7 @@ pub use event::{Event, NewEvent, Origin, ToolStatus};
 pub use extraction::{
     Digest, Extraction, ExtractionRecord, FallbackFor, Outcome, Provenance, Yield,
 };
-pub use failure::{FailedTry, Failure, FailureClass, Gap, RetryPolicy, RetryWait};
+pub use failure::{FailedTry, Failure, FailureClass, Gap, RetryPolicy, RetryWait, jobs_to_revive};
 pub use ids::{
     EventId, EventSeq, JobKey, JobKind, LeaseToken, Scope, ScopeKind, SessionId, Tenant,
 };

@@ -62,10 +62,12 @@ impl PendingReport {
 }
 
 impl Daybook {
-    /// Makes jobs due whose wait after a failure is longer than settings allow now.
+    /// Makes jobs due whose wait after a failure is longer than settings allow now, and those of which an older version
+    /// of Daybook gave up a part.
     pub(crate) async fn retry_overlong(&self) -> Result<()> {
         let worker = self.worker_context("retry")?;
         jobs::retry_waiting(&worker, WaitFilter::Overlong).await?;
+        jobs::revive_outdated(&worker).await?;
         Ok(())
     }
 }

@@ -67,6 +67,10 @@ impl UpdateCommand {
             let (worker, _present) = daybook.worker().await?;
             read_outdated(&daybook, &stop).await?;
             jobs::retry_waiting(&worker, WaitFilter::Outages).await?;
+            let revived = jobs::revive_outdated(&worker).await? as u64;
+            if revived > 0 && !common.json {
+                print_line!("{}", taken_up_again(revived));
+            }
             // Hook events that failed are retried: a person may have fixed the cause.
             daybook.spool().retry_failed(|_| true);
             if self.all {
@@ -183,6 +187,10 @@ impl WorkerCommand {
         let longest = self.every.unwrap_or(daybook.settings.profile.work.poll);
         let (worker, _present) = daybook.worker().await?;
         jobs::retry_waiting(&worker, WaitFilter::AtCaps).await?;
+        let revived = jobs::revive_outdated(&worker).await? as u64;
+        if revived > 0 && !common.json {
+            print_line!("{}", taken_up_again(revived));
+        }
         let mut is_told = false;
         while !stop.is_requested() {
             let done = process_pending(daybook, &worker, stop, &UpdateBar::hidden()).await?;
@@ -297,6 +305,13 @@ async fn make_all_due(worker: &WorkerContext) -> Result<()> {
         JobControl::hasten(&*worker.store, &job.key, worker.clock.now(), priority).await?;
     }
     Ok(())
+}
+
+fn taken_up_again(gaps: u64) -> String {
+    format!(
+        "An earlier version of Daybook gave up {}; this one tries once more.",
+        count(gaps, "gap")
+    )
 }
 
 fn print_redo(sessions: u64, extractor: &str) {

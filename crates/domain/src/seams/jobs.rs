@@ -130,8 +130,8 @@ pub trait JobControl: Send + Sync {
     /// Begins a new generation of a job. Its gaps are forgotten: what still fails is found again.
     async fn redo(&self, key: &JobKey, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Takes gaps out and has their jobs redone: all of `job`, or all of each job with a gap that
-    /// an engine other than `engine` gave up, unless by hand. Says how many.
+    /// Takes gaps out and has their jobs redone: all of `job`, or all of each job that `engine` takes up again by
+    /// itself ([`crate::failure::jobs_to_revive`]). Says how many.
     async fn revive_gaps(
         &self,
         job: Option<&JobKey>,

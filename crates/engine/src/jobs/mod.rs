@@ -53,8 +53,8 @@ pub use scope_memory::MemorySource;
 pub use settle::settle_projects;
 pub use thread_uses::note_thread_uses;
 pub use update::{
-    FailedJob, SessionOutcome, UpdateReport, WaitFilter, WorkProgress, retry_waiting, work,
-    write_due,
+    FailedJob, SessionOutcome, UpdateReport, WaitFilter, WorkProgress, retry_waiting,
+    revive_outdated, work, write_due,
 };
 pub use worker_lock::{WorkerLock, free_vanished};
 

@@ -7,6 +7,7 @@ use daybook_domain::{
     SelectionDiff, SessionId, StoreError, Tenant, Timestamp,
 };
 use strum::VariantArray;
+use tracing::info;
 
 use super::consolidate::{ConsolidateOutcome, consolidate};
 use super::curation::requeue_curation;
@@ -18,7 +19,7 @@ use super::redact_files::redact_folders;
 use super::redo::redo_fallback_results;
 use super::rescan::{RescanOutcome, rescan};
 use super::settle::settle_projects;
-use super::{WorkError, WorkerContext};
+use super::{ENGINE, WorkError, WorkerContext};
 use crate::extract::DropCounts;
 use crate::files::layout::run_folder;
 use crate::files::unwritten_pages::UnwrittenPage;
@@ -288,6 +289,20 @@ pub async fn retry_waiting(worker: &WorkerContext, waits: WaitFilter) -> Result<
         hasten_consolidations(worker).await?;
     }
     Ok(retried)
+}
+
+/// Has the jobs done again of which an older engine gave up a part, and returns how many gaps that takes out. What fails
+/// again is a gap of this engine, so that each version tries once; what a person gave up stays given up.
+///
+/// # Errors
+/// When the store fails.
+pub async fn revive_outdated(worker: &WorkerContext) -> Result<usize, StoreError> {
+    let now = worker.clock.now();
+    let revived = worker.store.revive_gaps(None, ENGINE, now).await?;
+    if revived > 0 {
+        info!(gaps = revived, outcome = "taken_up_again");
+    }
+    Ok(revived)
 }
 
 /// Makes the worker's scopes due whose model is to be asked again later.

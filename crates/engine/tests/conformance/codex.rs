@@ -7,6 +7,7 @@ use daybook_domain::{
     Claim, ClaimLimits, DueMark, FailOutcome, FailureClass, FinishOutcome, JobKey, JobKind,
     JobStatus, Priority, Trigger,
 };
+use daybook_engine::jobs::revive_outdated;
 use daybook_engine::profile::Profile;
 use daybook_testkit::fixtures::failed;
 
@@ -235,5 +236,51 @@ fn c13_two_successes_make_one_consolidation_with_the_newest_watermark() {
         let known = fixture.store.session(&s("b")).await.unwrap();
         assert!(known.is_some());
         assert_eq!((jobs[0].input, jobs[0].done), (2, 0));
+    });
+}
+
+/// C131: what an older version gave up is tried once more by the next one, and by no other process of the same.
+#[test]
+fn a_newer_version_takes_up_what_an_older_one_gave_up_once_and_nothing_of_a_persons() {
+    codex(async |fixture| {
+        let old = "daybook/0.0.1";
+        at_source(fixture, "a", 1).await;
+        while fixture
+            .store
+            .gaps_of(&JobKey::Extract(s("a")))
+            .await
+            .unwrap()
+            .is_empty()
+        {
+            fixture.wait(4 * 3_600);
+            for claimed in fixture.claim().await {
+                let content = daybook_domain::FailedTry {
+                    engine: old.to_owned(),
+                    ..failed(FailureClass::Content)
+                };
+                let now = fixture.now();
+                let _ = fixture
+                    .store
+                    .fail(&claimed.token, &content, now)
+                    .await
+                    .unwrap();
+            }
+        }
+        at_source(fixture, "b", 1).await;
+        let cancelled = JobKey::Extract(s("b"));
+        fixture
+            .store
+            .cancel(&cancelled, fixture.now(), old)
+            .await
+            .unwrap();
+        let worker = fixture.worker_context();
+        assert_eq!(revive_outdated(&worker).await.unwrap(), 1);
+        assert!(matches!(
+            standing(fixture, "a").await,
+            JobStatus::Due { .. }
+        ));
+        assert_eq!(standing(fixture, "b").await, JobStatus::Done);
+        assert_eq!(revive_outdated(&worker).await.unwrap(), 0);
+        assert_eq!(fixture.store.gaps_of(&cancelled).await.unwrap().len(), 1);
     });
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use daybook_domain::seams::{GapKey, JobControl, JobListing, JobQueue, JobWatch, Store};
 use daybook_domain::{
-    Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job,
-    JobKey, JobKind, LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally,
-    TallyKind, Tenant, Timestamp,
+    Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind,
+    LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally, TallyKind, Tenant,
+    Timestamp, jobs_to_revive,
 };
 
 use super::state::{LedgerEntry, reconcile, seconds};
@@ -268,15 +268,13 @@ impl<S: Store + JobRows> JobControl for Ledgered<S> {
         engine: &str,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
-        let outdated =
-            |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
-        let meant = |gap: &Gap| job.map_or(outdated(gap), |job| &gap.job == job);
-        let gaps = match job {
-            Some(job) => self.inner.gaps_of(job).await?,
-            None => self.inner.gaps_of_all_tenants().await?,
+        let keys: BTreeSet<JobKey> = match job {
+            Some(job) => {
+                let gaps = self.inner.gaps_of(job).await?;
+                gaps.into_iter().map(|gap| gap.job).collect()
+            }
+            None => jobs_to_revive(&self.inner.gaps_of_all_tenants().await?, engine),
         };
-        let gaps = gaps.into_iter();
-        let keys: BTreeSet<JobKey> = gaps.filter(meant).map(|gap| gap.job).collect();
         if keys.is_empty() {
             return Ok(0);
         }

@@ -1,13 +1,14 @@
 //! Background work: each call applies one transition of [`Job`] under the one lock.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use daybook_domain::seams::{GapKey, JobControl, JobListing, JobQueue, JobWatch};
 use daybook_domain::{
-    Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job,
-    JobKey, JobKind, LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally,
-    TallyKind, Tenant, Timestamp,
+    Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind,
+    LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally, TallyKind, Tenant,
+    Timestamp, jobs_to_revive,
 };
 
 use super::{MemoryState, MemoryStore};
@@ -221,17 +222,16 @@ impl JobControl for MemoryStore {
         now: Timestamp,
     ) -> Result<usize, StoreError> {
         let mut state = self.lock_for_change();
-        let outdated =
-            |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
-        let wanted = |gap: &Gap| job.map_or(outdated(gap), |job| &gap.job == job);
-        let before = state.gaps.len();
-        for gap in state.sorted_gaps().iter().filter(|gap| wanted(gap)) {
-            // Redoing a job for its first gap deletes all its gaps.
-            if state.gaps.contains_key(&(gap.job.clone(), gap.from)) {
-                state.redo(&gap.job, now);
-            }
+        let gaps = state.sorted_gaps();
+        let keys = match job {
+            Some(job) => BTreeSet::from([job.clone()]),
+            None => jobs_to_revive(&gaps, engine),
+        };
+        let has_gap = |key: &&JobKey| gaps.iter().any(|gap| gap.job == **key);
+        for key in keys.iter().filter(has_gap) {
+            state.redo(key, now);
         }
-        Ok(before - state.gaps.len())
+        Ok(gaps.len() - state.gaps.len())
     }
 }
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use daybook_domain::seams::{GapKey, JobControl, JobListing, JobQueue, JobWatch};
 use daybook_domain::{
-    Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FailureClass, FinishOutcome, Gap, Job,
-    JobKey, JobKind, LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally,
-    TallyKind, Tenant, Timestamp,
+    Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind,
+    LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally, TallyKind, Tenant,
+    Timestamp, jobs_to_revive,
 };
 use rusqlite::{Connection, params};
 
@@ -250,15 +250,13 @@ impl JobControl for SqliteStore {
         engine: &str,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
-        let outdated =
-            |gap: &Gap| gap.engine != engine && gap.failure.class != FailureClass::Cancelled;
-        let wanted = |gap: &Gap| job.map_or(outdated(gap), |job| &gap.job == job);
-        let gaps = match job {
-            Some(job) => self.gaps_of(job).await?,
-            None => self.gaps_of_all_tenants().await?,
+        let keys: Vec<JobKey> = match job {
+            Some(job) => vec![job.clone()],
+            None => {
+                let gaps = self.gaps_of_all_tenants().await?;
+                jobs_to_revive(&gaps, engine).into_iter().collect()
+            }
         };
-        let mut keys: Vec<JobKey> = gaps.into_iter().filter(wanted).map(|gap| gap.job).collect();
-        keys.dedup();
         let mut revived = 0;
         for some in keys.chunks(STEP_JOBS) {
             revived += self.write(|tx| revive(tx, some, now))?;

@@ -307,6 +307,27 @@ pub async fn a_newer_engine_revives_gaps_once(store: &dyn Store) {
     assert_eq!(store.gaps_of_all_tenants().await.unwrap().len(), 1);
 }
 
+pub async fn an_older_engine_revives_nothing(store: &dyn Store) {
+    mark(store, "a", 1, at(0), Priority::Normal).await;
+    let now = fail_until_gap(store, at(0), "engine/10").await;
+    assert_eq!(store.revive_gaps(None, "engine/9", now).await.unwrap(), 0);
+    assert_eq!(store.gaps_of_all_tenants().await.unwrap().len(), 1);
+    assert_eq!(store.revive_gaps(None, "engine/11", now).await.unwrap(), 1);
+}
+
+pub async fn a_job_of_which_a_part_was_cancelled_is_revived_by_no_engine(store: &dyn Store) {
+    mark(store, "a", 1, at(0), Priority::Normal).await;
+    let now = fail_until_gap(store, at(0), "engine/1").await;
+    mark(store, "a", 5, now, Priority::Normal).await;
+    store.cancel(&key("a"), now, "engine/1").await.unwrap();
+    mark(store, "b", 1, now, Priority::Normal).await;
+    let now = fail_until_gap(store, now, "engine/1").await;
+    assert_eq!(store.revive_gaps(None, "engine/2", now).await.unwrap(), 1);
+    let gaps = store.gaps_of_all_tenants().await.unwrap();
+    let left: Vec<(&JobKey, u64)> = gaps.iter().map(|gap| (&gap.job, gap.from)).collect();
+    assert_eq!(left, [(&key("a"), 1), (&key("a"), 2)]);
+}
+
 pub async fn gaps_of_one_job_are_revived_together(store: &dyn Store) {
     mark(store, "a", 2, at(0), Priority::Normal).await;
     let now = fail_until_gap(store, at(0), "engine/1").await;

@@ -178,6 +178,8 @@ macro_rules! job_store_suite {
             a_failure_waits_and_a_success_forgets_it,
             what_keeps_failing_becomes_a_gap_and_the_job_goes_on,
             a_newer_engine_revives_gaps_once,
+            an_older_engine_revives_nothing,
+            a_job_of_which_a_part_was_cancelled_is_revived_by_no_engine,
             gaps_of_one_job_are_revived_together,
             the_next_due_time_is_the_earliest,
             hastening_makes_waiting_work_due,
