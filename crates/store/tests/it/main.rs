@@ -12,6 +12,7 @@ mod flush_state;
 mod flush_state_crashes;
 mod opening;
 mod peeking;
+mod pipeline_state;
 #[cfg(all(unix, feature = "postgres"))]
 mod postgres;
 mod rescans;

@@ -234,7 +234,8 @@ mod postgres {
         let Some(server) = on_server() else { return };
         let ask = "SELECT table_name || '.' || column_name FROM information_schema.columns
             WHERE table_schema = 'public' AND table_name NOT LIKE 'ix\\_%'
-                AND table_name NOT IN ('schema_migrations', 'commits', 'trees', 'tree_objects')";
+                AND table_name NOT IN
+                    ('schema_migrations', 'commits', 'trees', 'tree_objects', 'pipeline_state')";
         let mut found: Vec<String> = run(async {
             let client = admin(&server.database).await;
             let rows = client.query(ask, &[]).await.unwrap();

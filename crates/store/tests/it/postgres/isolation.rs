@@ -19,7 +19,8 @@ struct TenantTable {
 async fn tables(admin: &Client) -> Vec<TenantTable> {
     let select = "SELECT table_name::TEXT, column_name::TEXT, data_type::TEXT,
             is_nullable = 'NO' AND is_identity = 'NO'
-        FROM information_schema.columns WHERE table_schema = 'public'
+        FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
+        WHERE table_schema = 'public' AND table_type = 'BASE TABLE'
         ORDER BY table_name = 'tenants' DESC, table_name, ordinal_position";
     let mut tables: Vec<TenantTable> = Vec::new();
     for row in admin.query(select, &[]).await.unwrap() {

@@ -20,7 +20,7 @@ use crate::schema::{
 };
 
 /// The newest schema that is committed.
-const NEWEST: u32 = 17;
+const NEWEST: u32 = 18;
 
 /// The first one that has uses.
 const USES: u32 = 8;
@@ -42,6 +42,7 @@ const CATALOGUE: &str = "SELECT string_agg(line, E'\\n' ORDER BY line) FROM (
     UNION ALL SELECT pg_get_functiondef(oid) FROM pg_proc
         WHERE pronamespace = 'public'::regnamespace AND prokind = 'f'
     UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+    UNION ALL SELECT format('%s %s', viewname, definition) FROM pg_views WHERE schemaname = 'public'
 ) AS catalogue";
 
 fn schema_file(version: u32) -> PathBuf {
