@@ -47,6 +47,8 @@ pub struct Switches {
     pub all_off: bool,
     /// For these agents, users and projects.
     pub off: BTreeSet<(ScopeKind, String)>,
+    /// Agents that memory is made from although it is off everywhere.
+    pub on_agents: BTreeSet<String>,
     /// The user of a session that names none.
     pub person: String,
     /// Which calls leave their session out.
@@ -54,15 +56,19 @@ pub struct Switches {
 }
 
 impl Switches {
-    /// Whether memory is off for a scope.
+    /// Whether memory is off for a scope itself. Where it is off everywhere, no session is eligible in the first place
+    /// but those of agents for which it is on.
     #[must_use]
     pub fn is_off(&self, kind: ScopeKind, name: &str) -> bool {
-        self.all_off || self.off.contains(&(kind, name.to_owned()))
+        self.off.contains(&(kind, name.to_owned()))
     }
 
     fn covers(&self, session: &Session) -> bool {
+        let agent = &session.id.agent;
         let user = session.user.as_ref().unwrap_or(&self.person);
-        self.is_off(ScopeKind::Agent, &session.id.agent) || self.is_off(ScopeKind::User, user)
+        (self.all_off && !self.on_agents.contains(agent))
+            || self.is_off(ScopeKind::Agent, agent)
+            || self.is_off(ScopeKind::User, user)
     }
 }
 
@@ -116,6 +122,31 @@ mod tests {
             last_at: Timestamp::ZERO,
             events: EventSeq(1),
         }
+    }
+
+    #[test]
+    fn an_agents_own_switch_goes_before_the_one_for_everything() {
+        let mut switches = Switches {
+            all_off: true,
+            on_agents: BTreeSet::from(["main".to_owned()]),
+            person: "ada".to_owned(),
+            ..Switches::default()
+        };
+        let check = |agent: &str, switches: &Switches| {
+            eligible(&session(agent, SessionKind::Root), switches)
+        };
+        assert_eq!(check("main", &switches), Ok(()));
+        assert_eq!(check("other", &switches), Err(Ineligible::SwitchedOff));
+        // A person's switch goes before any agent's.
+        switches.off.insert((ScopeKind::User, "ada".to_owned()));
+        assert_eq!(check("main", &switches), Err(Ineligible::SwitchedOff));
+        let off = BTreeSet::from([(ScopeKind::Agent, "main".to_owned())]);
+        let switches = Switches {
+            off,
+            ..Switches::default()
+        };
+        assert_eq!(check("main", &switches), Err(Ineligible::SwitchedOff));
+        assert_eq!(check("other", &switches), Ok(()));
     }
 
     #[test]

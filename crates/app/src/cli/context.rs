@@ -62,6 +62,11 @@ impl ContextCommand {
         }
         if common.json {
             print_json(&context_json(&context))?;
+        } else if !daybook.settings.inject {
+            print_line!(
+                "{}",
+                dim("Memory is not put before agents: inject = \"off\".")
+            );
         } else {
             print_context(&context);
         }

@@ -60,9 +60,11 @@ pub(crate) fn lines(settings: &Settings, sizes: &[u64], is_learned: bool) -> Vec
     lines.extend(embeds.map(|chosen| embedding_line(settings, chosen, sizes)));
     let consolidates = settings.consolidation_model();
     lines.extend(consolidates.map(consolidation_line));
+    lines.extend(settings.agents_extraction_models().map(agent_line));
+    let asks_for_agents = settings.agents_extraction_models().next().is_some();
     match settings.extraction_model() {
         Some(chosen) => lines.extend(extraction_lines(settings, chosen, sizes, is_learned)),
-        None if embeds.is_some() || consolidates.is_some() => {}
+        None if embeds.is_some() || consolidates.is_some() || asks_for_agents => {}
         None if lines.is_empty() => lines.push(
             "Nothing leaves this machine. No model is called, so this costs nothing.".to_owned(),
         ),
@@ -95,6 +97,15 @@ fn extraction_lines(
         grouped(usage.output),
     );
     vec![first, second]
+}
+
+/// The line about an agent whose sessions are read by a model of its own.
+fn agent_line((agent, chosen): (&str, &ChosenModel)) -> String {
+    format!(
+        "The text of sessions of {agent} is sent to {} at {}, and to no other model, to be learned from.",
+        chosen.name(),
+        chosen.provider.base_url,
+    )
 }
 
 /// The line about what is sent where memory files are written.
@@ -134,14 +145,18 @@ fn cost(settings: &Settings, name: &str, usage: Usage) -> String {
     }
 }
 
-/// The disclosure for the extraction model as JSON; `null` without one.
+/// The disclosure for the extraction model as JSON, with the models of single agents; `null` without any.
 pub(crate) fn as_json(settings: &Settings, sizes: &[u64]) -> Value {
-    let Some(chosen) = settings.extraction_model() else {
-        return Value::Null;
-    };
-    let RequestEstimate { requests, usage } = RequestEstimate::of(settings, sizes);
-    let mut asks = usage_json(settings, chosen, usage);
-    asks["requests"] = json!(requests);
+    let mut asks = Value::Null;
+    if let Some(chosen) = settings.extraction_model() {
+        let RequestEstimate { requests, usage } = RequestEstimate::of(settings, sizes);
+        asks = usage_json(settings, chosen, usage);
+        asks["requests"] = json!(requests);
+    }
+    for (agent, chosen) in settings.agents_extraction_models() {
+        let model = json!({"model": chosen.name(), "base_url": chosen.provider.base_url});
+        asks["agents"][agent] = model;
+    }
     asks
 }
 
@@ -226,6 +241,15 @@ mod tests {
         check(&vectors, false, &[embedded]);
         check(
             &format!("forbid_providers = [\"local/home\"]\n{vectors}"),
+            true,
+            &[nothing],
+        );
+        let own = MODEL.replace("extract_model = ", "agents.codex.extract_model = ");
+        let sent_for_codex = "The text of sessions of codex is sent to home/small-1 at http://127.0.0.1:9/v1, and to no \
+                              other model, to be learned from.";
+        check(&own, true, &[sent_for_codex]);
+        check(
+            &format!("forbid_providers = [\"local/home\"]\n{own}"),
             true,
             &[nothing],
         );

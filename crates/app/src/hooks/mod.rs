@@ -185,7 +185,10 @@ impl HookCall {
 
     fn record_and_answer(&self, root: &Path, settings: Result<Settings>) -> Result<Option<String>> {
         let recorded = tenant_of(root, &settings).and_then(|tenant| self.record(root, &tenant));
+        let is_given =
+            |settings: &Settings| settings.inject && settings.has_memory_for(self.host.agent());
         let text = match (&self.output, settings) {
+            (_, Ok(settings)) if !is_given(&settings) => Ok(None),
             (HookOutput::Nothing, _) | (HookOutput::PromptLines(_), Err(_)) => Ok(None),
             (HookOutput::Context, Err(error)) => Err(error),
             (HookOutput::Context, Ok(settings)) => {

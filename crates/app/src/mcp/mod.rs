@@ -49,6 +49,7 @@ pub(crate) use self::tools::ToolSet;
 use self::tools::{NamedTool, offered, present_name};
 use crate::background;
 use crate::folders::data_folder;
+use crate::folders::hosts::AgentHost;
 use crate::process::block_on;
 use crate::service::shown_uses::{Interface, ShownUse};
 use crate::terminal::common_args::CommonArgs;
@@ -123,6 +124,25 @@ fn record_use(call: &McpCall<'_>) {
     }
 }
 
+/// The agent whose host a client is, by the name that the client gives itself.
+fn agent_of_client(client: &str) -> &str {
+    match client {
+        "codex-mcp-client" => AgentHost::Codex.agent(),
+        other => other,
+    }
+}
+
+/// Fails for an agent for which settings switch memory off.
+fn check_memory_is_on(call: &McpCall<'_>, agent: Option<&str>) -> Result<()> {
+    let Some(agent) = agent else { return Ok(()) };
+    match call.memory.existing()? {
+        Some(daybook) if !daybook.settings.has_memory_for(agent) => bail!(
+            "memory is switched off for {agent}, in the table `agents` of daybook.toml; go on without it"
+        ),
+        Some(_) | None => Ok(()),
+    }
+}
+
 struct MemoryServer {
     tools: Vec<NamedTool>,
     memory: Arc<LazyMemory>,
@@ -161,6 +181,8 @@ impl ServerHandler for MemoryServer {
             return Err(ErrorData::invalid_params(message, None));
         };
         let stop = Stop::default();
+        let client = context.peer.peer_info();
+        let agent = client.map(|client| agent_of_client(&client.client_info.name).to_owned());
         let arguments = request.arguments.unwrap_or_default();
         tokio::select! {
             biased;
@@ -169,7 +191,7 @@ impl ServerHandler for MemoryServer {
                 stop.request_end();
                 Err(ErrorData::internal_error(format!("{} was cancelled", tool.name()), None))
             }
-            answered = self.work_on(tool, arguments, stop.clone()) => answered,
+            answered = self.work_on(tool, arguments, agent, stop.clone()) => answered,
         }
     }
 }
@@ -181,6 +203,7 @@ impl MemoryServer {
         &self,
         tool: &NamedTool,
         arguments: Map<String, Value>,
+        agent: Option<String>,
         stop: Stop,
     ) -> Result<CallToolResponse, ErrorData> {
         let failed = |error: &dyn std::fmt::Display| {
@@ -198,7 +221,10 @@ impl MemoryServer {
                 stop: &stop,
                 used: Mutex::default(),
             };
-            let answer = || calls::answer(&call, kind, arguments);
+            let answer = || {
+                check_memory_is_on(&call, agent.as_deref())?;
+                calls::answer(&call, kind, arguments)
+            };
             let answered = inside(span, answer, |span, _| {
                 span.record("outcome", "answered");
             });

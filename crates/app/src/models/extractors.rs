@@ -2,6 +2,7 @@
 //!
 //! Not here: reaching a model (`providers`), prompting it (the engine).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -12,7 +13,9 @@ use daybook_engine::extract::extractive::Extractive;
 use daybook_engine::extract::fallback::FallbackExtractor;
 use daybook_engine::extract::model::agent::MemoryAgents;
 use daybook_engine::extract::model::{Dialect, ModelExtractor, Rendering};
+use daybook_engine::extract::per_agent::AgentExtractors;
 use daybook_engine::extract::tenant_denylist::TenantDenylist;
+use daybook_engine::extract::time_limit::TimeLimited;
 use daybook_engine::jobs::PersonEntityRepositories;
 use daybook_engine::spend::SpendMeter;
 use daybook_llm::ChatModel;
@@ -34,25 +37,53 @@ impl Settings {
         let chosen = self.models.extract.as_ref().filter(|_| uses_model)?;
         (!chosen.forbidden.contains(&self.tenant)).then_some(chosen)
     }
+
+    /// The models that read the tenant's sessions of single agents in its place, by agent.
+    pub(crate) fn agents_extraction_models(&self) -> impl Iterator<Item = (&str, &ChosenModel)> {
+        let uses_model = self.profile.extractor.prompt_format().is_some();
+        let own = self.models.extract_for.iter();
+        own.filter_map(move |(agent, chosen)| {
+            let chosen = chosen.as_ref().filter(|_| uses_model)?;
+            let may_ask = !chosen.forbidden.contains(&self.tenant);
+            may_ask.then_some((agent.as_str(), chosen))
+        })
+    }
 }
 
 impl ModelContext<'_> {
     /// Whether extraction calls a model, which may take minutes.
     pub(crate) fn extracts_with_model(&self) -> bool {
+        let models = &self.settings.models;
+        let for_agents = models.extract_for.values().any(Option::is_some);
         let uses_model = self.settings.profile.extractor.prompt_format().is_some();
-        uses_model && self.settings.models.extract.is_some()
+        uses_model && (models.extract.is_some() || for_agents)
     }
 
     /// Builds the extractor. Its calls are counted together, under `run`.
     pub(crate) fn extractor(&self, run: &str) -> Result<Arc<dyn Extractor>> {
+        let models = &self.settings.models;
+        let others = self.extractor_with(models.extract.as_ref(), run)?;
+        if models.extract_for.is_empty() {
+            return Ok(others);
+        }
+        let of_agent = |(agent, model): (&String, &Option<ChosenModel>)| {
+            Ok((agent.clone(), self.extractor_with(model.as_ref(), run)?))
+        };
+        let agents = models.extract_for.iter().map(of_agent);
+        let agents: BTreeMap<_, _> = agents.collect::<Result<_>>()?;
+        Ok(Arc::new(AgentExtractors::new(others, agents)))
+    }
+
+    /// Builds the extractor that asks `model`; the one that asks none without it.
+    fn extractor_with(&self, model: Option<&ChosenModel>, run: &str) -> Result<Arc<dyn Extractor>> {
         let extractive: Arc<dyn Extractor> = Arc::new(Extractive);
-        let (Some(chosen), Some(manner)) = (
-            &self.settings.models.extract,
-            self.settings.profile.extractor.prompt_format(),
-        ) else {
+        let form = self.settings.profile.extractor.prompt_format();
+        let (Some(chosen), Some(form)) = (model, form) else {
             return Ok(extractive);
         };
-        let mut extractor = self.model_extractor(chosen, manner, run)?;
+        let limit = self.settings.profile.work.extraction;
+        let asking = self.model_extractor(chosen, form, run)?;
+        let mut extractor: Arc<dyn Extractor> = Arc::new(TimeLimited::new(asking, limit));
         if self.settings.models.stand_in {
             extractor = Arc::new(FallbackExtractor::new(extractor, Arc::clone(&extractive)));
         }
@@ -82,7 +113,10 @@ impl ModelContext<'_> {
             Arc::new(metered) as Arc<dyn Model>
         });
         let ModelChoices {
-            guidance, limits, ..
+            guidance,
+            limits,
+            no_reply,
+            ..
         } = self.settings.models.clone();
         if dialect == Dialect::MemoryAgent {
             let shelves = PersonEntityRepositories {
@@ -101,16 +135,20 @@ impl ModelContext<'_> {
         let extractor = extractor
             .with_guidance(guidance)
             .with_limits(limits)
+            .with_no_reply(&no_reply)
             .with_session_model(charged);
         Ok(Arc::new(extractor))
     }
 
     fn cached_extraction_model(&self, chosen: &ChosenModel) -> Result<Arc<dyn Model>> {
-        if let Some(made) = self.cache.extraction.get() {
-            return Ok(Arc::clone(made));
+        let mut made = self.cache.extraction.lock();
+        let made = made.as_mut().unwrap_or_else(|poisoned| poisoned.get_mut());
+        if let Some(model) = made.get(&chosen.name()) {
+            return Ok(Arc::clone(model));
         }
         let model = self.limited_model(chosen)?;
-        Ok(Arc::clone(self.cache.extraction.get_or_init(|| model)))
+        made.insert(chosen.name(), Arc::clone(&model));
+        Ok(model)
     }
 
     /// Makes the chosen model, within its provider's limit on concurrent requests.

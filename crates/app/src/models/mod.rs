@@ -10,8 +10,9 @@ mod keys;
 mod provider_limit;
 mod providers;
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use daybook_domain::Tenant;
 use daybook_domain::model::Model;
@@ -37,8 +38,8 @@ pub(crate) struct ModelContext<'a> {
 /// Models of one tenant, made at the first use.
 #[derive(Default)]
 pub(crate) struct ModelCache {
-    /// The model that extracts. Its users share its connections, and its limit on concurrent requests.
-    extraction: OnceLock<Arc<dyn Model>>,
+    /// The models that extract, by name. Users of one share its connections, and its limit on concurrent requests.
+    extraction: Mutex<BTreeMap<String, Arc<dyn Model>>>,
     /// The model that consolidations ask.
     consolidation: OnceLock<Arc<dyn Model>>,
     embedding: EmbeddingState,

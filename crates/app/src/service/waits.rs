@@ -13,6 +13,7 @@ use strum::VariantArray;
 use utoipa::ToSchema;
 
 use crate::settings::Settings;
+use crate::settings::chosen_model::ChosenModel;
 use crate::terminal::output::{count, rfc3339};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
@@ -131,10 +132,15 @@ pub(crate) async fn load_waits(daybook: &Daybook) -> Result<Vec<JobWait>> {
     ))
 }
 
-/// The configured model, if a failure's message begins with it: the extractor puts its name there.
+/// The configured extraction model that a failure's message begins with: the extractor puts its name there.
 fn failed_model(settings: &Settings, message: &str) -> Option<String> {
-    let name = settings.models.extract.as_ref()?.name();
-    message.starts_with(&name).then_some(name)
+    let models = &settings.models;
+    let all = models
+        .extract
+        .iter()
+        .chain(models.extract_for.values().flatten());
+    let mut names = all.map(ChosenModel::name);
+    names.find(|name| message.starts_with(name.as_str()))
 }
 
 impl JobWait {

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use daybook_domain::Tenant;
 use daybook_domain::trigger::{Priority, SweepLimits};
 use daybook_engine::consolidate::FileLayout;
-use daybook_engine::extract::model::ModelLimits;
+use daybook_engine::extract::model::{ModelLimits, NO_REPLY};
 use daybook_engine::files::curation::CurationLimits;
 use daybook_engine::profile::{ContextSource, ExtractorKind, Ledger, Profile, UNBOUNDED};
 use serde_json::{Value, json};
@@ -45,6 +45,10 @@ pub(crate) struct SettingChoices {
     pub(super) auto_compact_threshold: usize,
     pub(super) auto_compact_tokens: usize,
     pub(super) providers: Value,
+    pub(super) min_remaining_percent: usize,
+    pub(super) agents: Value,
+    pub(super) no_reply_token: String,
+    pub(super) inject: bool,
     pub(super) forbid: Vec<String>,
     pub(super) at_cap: &'static str,
     pub(super) window_tokens: usize,
@@ -106,6 +110,10 @@ impl SettingChoices {
             auto_compact_threshold: 20,
             auto_compact_tokens: 80_000,
             providers: json!({}),
+            min_remaining_percent: 0,
+            agents: json!({}),
+            no_reply_token: NO_REPLY.to_owned(),
+            inject: true,
             forbid: Vec::new(),
             at_cap: AT_CAP[0],
             window_tokens: limits.transcript_tokens as usize,

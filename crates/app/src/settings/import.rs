@@ -1,17 +1,19 @@
 //! Plans the import of another system's block of settings: the outcome of each line, and the new daybook.toml.
 //!
-//! Every line is accounted for: taken, already so, understood but without use here, or unknown. A value
-//! that is not allowed refuses the whole block, so that none is imported in part.
+//! Every line is accounted for: taken, already so, refused with what to write instead, or unknown. A line that is
+//! refused keeps no other from being taken.
 //!
 //! Not here: reading and writing files.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, TableLike};
 
+use super::agents;
 use super::names::{self, NameMeaning};
 use super::sources::{GivenValue, SettingSource, SettingsLayer, parse_value};
 use super::table::{ALL, Setting};
@@ -45,7 +47,7 @@ pub(crate) struct PlanLine {
 pub(crate) enum NameOutcome {
     Taken { setting: &'static str, value: Value },
     AlreadySo { setting: &'static str, value: Value },
-    Unused { why: &'static str },
+    Refused { why: String },
     Unknown,
 }
 
@@ -63,11 +65,20 @@ pub(crate) struct SuggestedProfile {
 pub(crate) fn plan(block: &str, name: &str, file: &str, path: &Path) -> Result<ImportPlan> {
     let given = read(block, name)?;
     let current = SettingsLayer::of_file(file, path)?;
-    let (asked, lines) = sort(given, &current)?;
+    let SortedBlock {
+        asked,
+        agents,
+        lines,
+    } = sort(given, &current);
     let mut document = parse_document(file).with_context(|| display_path(path))?;
     for taken in asked.all() {
         if current.of(taken.setting).map(|now| &now.value) != Some(&taken.value) {
             write(&mut document, taken.setting, &taken.value);
+        }
+    }
+    for (agent, memory) in &agents {
+        if agent_memory(&current, agent) != Some(memory) {
+            write_agent(&mut document, agent, memory);
         }
     }
     let profile = suggest(&lines, &current);
@@ -105,7 +116,19 @@ fn read(block: &str, name: &str) -> Result<Vec<(String, Value)>> {
             })
         })?,
     };
-    let leaves = names::leaves(&value);
+    let mut leaves = names::leaves(&value);
+    if let Some(at) = leaves
+        .iter()
+        .position(|(name, value)| name == "agents" && value.is_object())
+    {
+        let (_, agents) = leaves.remove(at);
+        leaves.extend(
+            agents
+                .as_object()
+                .into_iter()
+                .flat_map(agents::foreign_names),
+        );
+    }
     if leaves.is_empty() {
         bail!("{name} sets nothing; give it a block such as `memory:` with what stands below it");
     }
@@ -138,48 +161,102 @@ fn first_line(error: &anyhow::Error) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// The settings of the block, and the outcome of each of its names.
-fn sort(
-    given: Vec<(String, Value)>,
-    current: &SettingsLayer,
-) -> Result<(SettingsLayer, Vec<PlanLine>)> {
+/// What a block asks for, and the outcome of each of its names.
+struct SortedBlock {
+    asked: SettingsLayer,
+    /// Agents whose memory it switches, with `on` or `off`.
+    agents: BTreeMap<String, &'static str>,
+    lines: Vec<PlanLine>,
+}
+
+/// What became of one name before the whole block was read.
+enum SortedName {
+    Setting(&'static Setting),
+    Agent(String),
+    Other(NameOutcome),
+}
+
+fn sort(given: Vec<(String, Value)>, current: &SettingsLayer) -> SortedBlock {
     let mut asked = SettingsLayer::default();
-    let mut refused = Vec::new();
-    let mut sorted = Vec::new();
-    for (name, value) in given {
-        // Other programs have settings with our own names, too; only names of other systems are imported.
-        let meaning = match name.contains('.') {
-            true => names::meaning(&name),
-            false => NameMeaning::Unknown,
-        };
-        if let NameMeaning::Setting(setting, unit) = meaning {
+    let mut agents = BTreeMap::new();
+    let sorted: Vec<(String, SortedName)> = given
+        .into_iter()
+        .map(|(name, value)| {
+            let sorted = sort_name(&name, value, &mut asked, &mut agents);
+            let sorted =
+                sorted.unwrap_or_else(|why| SortedName::Other(NameOutcome::Refused { why }));
+            (name, sorted)
+        })
+        .collect();
+    let lines = sorted.into_iter().map(|(name, sorted)| PlanLine {
+        name,
+        outcome: match sorted {
+            SortedName::Setting(setting) => outcome(setting, &asked, current),
+            SortedName::Agent(agent) => agent_outcome(&agent, agents[&agent], current),
+            SortedName::Other(outcome) => outcome,
+        },
+    });
+    let lines = lines.collect();
+    SortedBlock {
+        asked,
+        agents,
+        lines,
+    }
+}
+
+/// Adds one name's value to what is asked for.
+///
+/// # Errors
+/// The reason why it is refused.
+fn sort_name(
+    name: &str,
+    value: Value,
+    asked: &mut SettingsLayer,
+    agents: &mut BTreeMap<String, &'static str>,
+) -> Result<SortedName, String> {
+    if let Some(agent) = agents::switched_agent(name) {
+        let switch = agents::switch_of(&value)?;
+        if agents
+            .insert(agent.to_owned(), switch)
+            .is_some_and(|before| before != switch)
+        {
+            return Err(format!(
+                "{agent} is switched twice, on and off; the last one counts"
+            ));
+        }
+        return Ok(SortedName::Agent(agent.to_owned()));
+    }
+    if agents::is_search(name) {
+        return Err(agents::SEARCH.to_owned());
+    }
+    // Other programs have settings with our own names, too; only names of other systems are imported.
+    let meaning = match name.contains('.') {
+        true => names::meaning(name),
+        false => NameMeaning::Unknown,
+    };
+    match meaning {
+        NameMeaning::Setting(setting, unit) => {
             let given = GivenValue {
                 source: SettingSource::File,
-                name: name.clone(),
+                name: name.to_owned(),
                 value,
             };
             let added = parse_value(setting, unit, given).and_then(|taken| asked.add(taken));
-            refused.extend(added.err().map(|error| format!("{error:#}")));
+            match added {
+                Ok(()) => Ok(SortedName::Setting(setting)),
+                Err(error) => Err(format!("{error:#}")),
+            }
         }
-        sorted.push((name, meaning));
+        NameMeaning::Refused(why) => Err(why.to_owned()),
+        NameMeaning::Unknown => Ok(SortedName::Other(NameOutcome::Unknown)),
     }
-    if !refused.is_empty() {
-        bail!("nothing was changed:\n  {}", refused.join("\n  "));
-    }
-    let lines = sorted.into_iter().map(|(name, meaning)| PlanLine {
-        outcome: outcome(meaning, &asked, current),
-        name,
-    });
-    let lines = lines.collect();
-    Ok((asked, lines))
 }
 
-fn outcome(meaning: NameMeaning, asked: &SettingsLayer, current: &SettingsLayer) -> NameOutcome {
-    let setting = match meaning {
-        NameMeaning::Setting(setting, _) => setting,
-        NameMeaning::Unused(why) => return NameOutcome::Unused { why },
-        NameMeaning::Unknown => return NameOutcome::Unknown,
-    };
+fn outcome(
+    setting: &'static Setting,
+    asked: &SettingsLayer,
+    current: &SettingsLayer,
+) -> NameOutcome {
     let asked = asked.of(setting).map(|taken| taken.value.clone());
     let value = asked.unwrap_or_default();
     let setting_name = setting.name;
@@ -193,6 +270,46 @@ fn outcome(meaning: NameMeaning, asked: &SettingsLayer, current: &SettingsLayer)
             value,
         },
     }
+}
+
+/// The outcome of an agent's switch.
+fn agent_outcome(agent: &str, memory: &str, current: &SettingsLayer) -> NameOutcome {
+    let is_so = agent_memory(current, agent) == Some(memory);
+    let (setting, value) = ("agents", json!({ agent: { "memory": memory } }));
+    match is_so {
+        true => NameOutcome::AlreadySo { setting, value },
+        false => NameOutcome::Taken { setting, value },
+    }
+}
+
+/// What daybook.toml says of an agent's memory: `on` or `off`.
+fn agent_memory(current: &SettingsLayer, agent: &str) -> Option<&'static str> {
+    let setting = ALL.iter().find(|setting| setting.name == "agents")?;
+    let tables = &current.of(setting)?.value;
+    let own = agents::agents(tables).ok()?.remove(agent)?.memory?;
+    Some(if own { "on" } else { "off" })
+}
+
+/// Writes an agent's switch into its table, and removes MindRoom's spelling of it.
+fn write_agent(document: &mut DocumentMut, agent: &str, memory: &str) {
+    let agents = document.entry("agents").or_insert_with(implicit_table);
+    let Some(agents) = agents.as_table_like_mut() else {
+        return;
+    };
+    let own = agents.entry(agent).or_insert_with(toml_edit::table);
+    if let Some(own) = own.as_table_like_mut() {
+        own.remove("memory_backend");
+        // MindRoom's form is a table, which `set` would leave in place.
+        own.remove("memory");
+        set(own, "memory", memory.into());
+    }
+}
+
+/// A table without a line of its own.
+fn implicit_table() -> Item {
+    let mut table = toml_edit::Table::new();
+    table.set_implicit(true);
+    Item::Table(table)
 }
 
 /// The profile of the one system whose names the block uses.

@@ -58,11 +58,7 @@ fn a_whole_block_is_accounted_for() {
     };
     assert_eq!(
         of(|outcome| matches!(outcome, NameOutcome::Taken { .. })),
-        16
-    );
-    assert_eq!(
-        of(|outcome| matches!(outcome, NameOutcome::Unused { .. })),
-        5
+        21
     );
     assert_eq!(plan.lines.len(), 21);
     let suggested = SuggestedProfile {
@@ -78,9 +74,14 @@ fn a_whole_block_is_accounted_for() {
     curation_append_only = "on"
     curation_lines = 10
     curation_passes = 2
+    extraction_timeout = "20s"
     idle = "100s"
+    known_diary_lines = 40
+    known_snippet_chars = 300
+    known_snippets = 3
     max_dirty_age = "15m"
     memory = "on"
+    no_reply_token = "NOTHING"
     poll = "4m"
     reprioritize = 4
     stale_after = "12h"
@@ -106,7 +107,10 @@ fn the_block_of_codex_is_read_from_toml_and_from_yaml() {
     let toml = "model = \"m\"\nprofile = \"work\"\n[memories]\nmax_rollout_age_days = 20\nuse_memories = true\n\
                 [mcp_servers.x]\ncommand = \"key-1234\"\n";
     let plan = plan_of(toml, "");
-    assert_eq!(plan.text, "sweep_max_age = \"20d\"\nprofile = \"codex\"\n");
+    assert_eq!(
+        plan.text,
+        "inject = \"on\"\nsweep_max_age = \"20d\"\nprofile = \"codex\"\n"
+    );
     let mut unknown: Vec<&str> = plan
         .lines
         .iter()
@@ -118,7 +122,7 @@ fn the_block_of_codex_is_read_from_toml_and_from_yaml() {
     let said = serde_json::to_string(&plan.lines).expect("JSON");
     assert!(!said.contains("key-1234"), "{said}");
     let yaml = plan_of("memories:\n  max_rollout_age_days: 20\n", "");
-    assert_eq!(yaml.text, plan.text);
+    assert_eq!(yaml.text, plan.text.replace("inject = \"on\"\n", ""));
 }
 
 #[test]
@@ -154,21 +158,75 @@ fn another_systems_name_in_the_file_makes_room_for_the_setting() {
     assert!(both.contains("idle_seconds = 300"), "{both}");
 }
 
+fn refused_names(plan: &ImportPlan) -> Vec<(&str, &str)> {
+    let mut refused: Vec<(&str, &str)> = Vec::new();
+    for PlanLine { name, outcome } in &plan.lines {
+        if let NameOutcome::Refused { why } = outcome {
+            refused.push((name, why));
+        }
+    }
+    refused.sort_unstable();
+    refused
+}
+
 #[test]
-fn a_value_that_is_not_allowed_refuses_the_whole_block() {
-    let block = "memory:\n  backend: mem0\n  auto_flush:\n    idle_seconds: -1\n    batch: {max_sessions_per_cycle: 5}\n";
-    let error = refusal(block, "");
-    let (mut lines, expected) = (
-        error.lines().collect::<Vec<_>>(),
-        [
-            "  memory.auto_flush.idle_seconds = -1 (it sets idle): not a whole number of seconds",
-            "  memory.backend = \"mem0\" (it sets memory): Daybook keeps memory in files of its own and \
-             has no mem0; write \"file\", or \"none\" to switch memory off",
-            "nothing was changed:",
-        ],
+fn what_is_refused_is_listed_with_its_reason_and_the_rest_is_taken() {
+    let block = "memory:\n  backend: mem0\n  llm: {provider: openai}\n  auto_flush:\n    idle_seconds: -1\n    \
+                 batch: {max_sessions_per_cycle: 5}\nmemories: {extract_model: gpt-5.4-mini}\n";
+    let plan = plan_of(block, "");
+    assert_eq!(plan.text, "batch = 5\n");
+    let refused = refused_names(&plan);
+    let expected = [
+        (
+            "memories.extract_model",
+            "memories.extract_model = \"gpt-5.4-mini\": write \"none\", or a provider",
+        ),
+        (
+            "memory.auto_flush.idle_seconds",
+            "memory.auto_flush.idle_seconds = -1 (it sets idle): not a whole number",
+        ),
+        (
+            "memory.backend",
+            "memory.backend = \"mem0\" (it sets memory): Daybook keeps memory in files of its own and has no mem0",
+        ),
+        ("memory.llm", "models are named with their provider"),
+    ];
+    assert_eq!(refused.len(), expected.len(), "{refused:?}");
+    for ((name, why), (expected_name, begins)) in refused.iter().zip(expected) {
+        assert!(
+            *name == expected_name && why.starts_with(begins),
+            "{name}: {why}"
+        );
+    }
+}
+
+#[test]
+fn of_another_systems_agents_their_memory_is_taken() {
+    let block = "agents:\n  general: {display_name: General, memory_backend: none}\n  helper: {memory: {backend: file}}\n  \
+                 old: {memory_backend: mem0, memory_search: {mode: semantic}}\n";
+    let file = "# mine\n[agents.general]\nmemory_backend = \"file\"\nextract_model = \"none\"\n";
+    let plan = plan_of(block, file);
+    assert_eq!(
+        plan.text,
+        "# mine\n[agents.general]\nextract_model = \"none\"\nmemory = \"off\"\n\n[agents.helper]\nmemory = \"on\"\n"
     );
-    lines.sort_unstable();
-    assert_eq!(lines, expected);
+    let names: Vec<&str> = refused_names(&plan)
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(
+        names,
+        ["agents.old.memory_backend", "agents.old.memory_search"]
+    );
+    let unknown = plan
+        .lines
+        .iter()
+        .filter(|line| line.outcome == NameOutcome::Unknown);
+    assert_eq!(
+        unknown.map(|line| line.name.as_str()).collect::<Vec<_>>(),
+        ["agents.general.display_name"]
+    );
+    assert_eq!(plan_of(block, &plan.text).text, plan.text);
 }
 
 #[test]

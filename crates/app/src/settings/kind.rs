@@ -71,6 +71,8 @@ pub(crate) enum NameUnit {
     Days,
     /// MindRoom's word for where memory is kept: `file`, `none`, `mem0`.
     Backend,
+    /// MindRoom's word for how memory is searched: `keyword`, `semantic`.
+    SearchMode,
 }
 
 /// Longest list of a setting.
@@ -233,6 +235,9 @@ impl ValueKind {
             Self::Switch { .. } if unit == NameUnit::Backend => json!({"enum": ["file", "none"]}),
             Self::Switch { .. } => json!({"enum": ["on", "off", true, false]}),
             Self::Word { words, .. } => json!({"enum": words}),
+            Self::Text { .. } if unit == NameUnit::SearchMode => {
+                json!({"enum": ["keyword", "semantic"]})
+            }
             Self::Text { .. } => json!({"type": "string", "minLength": 1}),
             Self::List { .. } => {
                 json!({"type": "array", "items": {"type": "string"}, "maxItems": MOST_ENTRIES})
@@ -248,7 +253,7 @@ impl ValueKind {
 
 fn seconds_per(unit: NameUnit) -> Option<u64> {
     match unit {
-        NameUnit::Own | NameUnit::Backend => None,
+        NameUnit::Own | NameUnit::Backend | NameUnit::SearchMode => None,
         NameUnit::Seconds => Some(1),
         NameUnit::Hours => Some(3_600),
         NameUnit::Days => Some(86_400),
@@ -260,6 +265,7 @@ fn convert_to_own_unit(given: &Value, unit: NameUnit) -> Result<Value, String> {
     let suffix = match unit {
         NameUnit::Own => return Ok(given.clone()),
         NameUnit::Backend => return parse_backend(given),
+        NameUnit::SearchMode => return parse_search_mode(given),
         NameUnit::Seconds => "s",
         NameUnit::Hours => "h",
         NameUnit::Days => "d",
@@ -273,7 +279,16 @@ fn convert_to_own_unit(given: &Value, unit: NameUnit) -> Result<Value, String> {
     }
 }
 
-fn parse_backend(given: &Value) -> Result<Value, String> {
+/// Searching by keywords does without vectors; Daybook's own model makes them otherwise.
+fn parse_search_mode(given: &Value) -> Result<Value, String> {
+    match given.as_str() {
+        Some("keyword") => Ok(super::vectors::OFF.into()),
+        Some("semantic") => Ok(super::vectors::BUILT_IN.into()),
+        _ => Err("neither \"keyword\" nor \"semantic\"".to_owned()),
+    }
+}
+
+pub(super) fn parse_backend(given: &Value) -> Result<Value, String> {
     match given.as_str() {
         Some("file") => Ok("on".into()),
         Some("none") => Ok("off".into()),
@@ -302,7 +317,7 @@ fn parse_decimal(given: &Value) -> Option<f64> {
     }
 }
 
-fn parse_switch(given: &Value) -> Option<bool> {
+pub(super) fn parse_switch(given: &Value) -> Option<bool> {
     match given {
         Value::Bool(on) => Some(*on),
         Value::String(text) => match text.trim() {

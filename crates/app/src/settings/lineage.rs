@@ -211,6 +211,23 @@ pub(super) const ORIGINS: &[NumberOrigin] = &[
     ),
     origin(
         "mindroom",
+        "known_diary_lines",
+        "the plan; what shipped has no tail of the diary",
+    ),
+    origin("mindroom", "known_snippets", "the plan, and as shipped"),
+    origin(
+        "mindroom",
+        "known_snippet_chars",
+        "the plan, and as shipped",
+    ),
+    origin(
+        "mindroom",
+        "extraction_timeout",
+        "the plan, and as shipped: 30 s. What takes longer spends one of its tries, and is read in shorter stretches \
+         once they are spent",
+    ),
+    origin(
+        "mindroom",
         "running_per_agent",
         "the plan; as shipped, one session after another over all agents",
     ),

@@ -6,6 +6,7 @@
 //!
 //! Not here: the effects of the numbers (`engine::profile`).
 
+mod agents;
 mod choices;
 pub(crate) mod chosen_model;
 pub(crate) mod compare;
@@ -28,6 +29,7 @@ mod models_tests;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,6 +46,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::Value;
 
+use agents::AgentSettings;
 use choices::SettingChoices;
 use models::ModelChoices;
 use sources::SettingsLayer;
@@ -124,9 +127,11 @@ pub(crate) struct Settings {
     pub(crate) curation: Option<CurationLimits>,
     /// The chosen profile, with the values that other sources override.
     pub(crate) profile: Profile,
+    /// Whether memory is put before agents that do not ask for it.
+    pub(crate) inject: bool,
+    /// What is different for single agents.
+    pub(crate) agents: BTreeMap<String, AgentSettings>,
     pub(crate) explained: Vec<ExplainedSetting>,
-    /// Settings of other systems that are set, and that nothing here uses yet.
-    pub(crate) unused: Vec<UnusedSetting>,
 }
 
 /// A setting with its value, for people and programs.
@@ -142,15 +147,6 @@ pub(crate) struct ExplainedSetting {
     /// Other systems' names of it.
     #[serde(rename = "seeds")]
     pub(crate) other_names: Vec<&'static str>,
-}
-
-/// A setting of another system that is set, and has no effect yet.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct UnusedSetting {
-    pub(crate) name: String,
-    pub(crate) value: Value,
-    pub(crate) source: SettingSource,
-    pub(crate) why: &'static str,
 }
 
 /// The sources that settings are read from.
@@ -171,6 +167,13 @@ impl Settings {
             kind: ScopeKind::User,
             name: self.person.clone(),
         }
+    }
+
+    /// Whether memory is there for `agent`: an agent for which it is switched off is given nothing, asked or not.
+    pub(crate) fn has_memory_for(&self, agent: &str) -> bool {
+        self.agents
+            .get(agent)
+            .is_none_or(|own| own.memory != Some(false))
     }
 
     /// Reads the settings of the data folder at `root`, with `flags` of the form `name=value` over them.
@@ -218,22 +221,19 @@ impl Settings {
             let profile = own.as_ref().filter(|profile| setting.is_chosen_by(profile));
             explained.push(explain(setting, taken, profile, &choices));
         }
-        let unused = layers.iter().flat_map(|layer| &layer.unused);
-        let unused = unused.map(|(given, why)| UnusedSetting {
-            name: given.name.clone(),
-            value: given.value.clone(),
-            source: given.source,
-            why,
-        });
-        Self::of(&choices, explained, unused.collect())
+        Self::of(&choices, explained)
     }
 
-    fn of(
-        choices: &SettingChoices,
-        explained: Vec<ExplainedSetting>,
-        unused: Vec<UnusedSetting>,
-    ) -> Result<Self> {
+    fn of(choices: &SettingChoices, explained: Vec<ExplainedSetting>) -> Result<Self> {
+        let agents = agents::agents(&choices.agents).map_err(anyhow::Error::msg)?;
+        let with_memory = |memory| {
+            let agents = agents
+                .iter()
+                .filter(move |(_, own)| own.memory == Some(memory));
+            agents.map(|(agent, _)| agent.clone())
+        };
         let off_for = choices.memory_off.iter().filter_map(|text| scope(text));
+        let off_for = off_for.chain(with_memory(false).map(|agent| (ScopeKind::Agent, agent)));
         Ok(Self {
             person: choices.person.clone(),
             zone: zone(&choices.timezone).unwrap_or(TimeZone::UTC),
@@ -256,7 +256,7 @@ impl Settings {
                 .iter()
                 .filter_map(|kind| kind.parse().ok())
                 .collect(),
-            models: ModelChoices::of(choices)?,
+            models: ModelChoices::of(choices, &agents)?,
             prices: spend::prices(&choices.prices).map_err(anyhow::Error::msg)?,
             caps: spend::caps(&choices.caps).map_err(anyhow::Error::msg)?,
             currency: choices.currency.trim().to_owned(),
@@ -264,6 +264,7 @@ impl Settings {
             switches: Switches {
                 all_off: !choices.memory,
                 off: off_for.collect(),
+                on_agents: with_memory(true).collect(),
                 person: choices.person.clone(),
                 pollution: PollutionRule {
                     is_on: choices.disable_on_external_context,
@@ -271,8 +272,9 @@ impl Settings {
                 },
             },
             profile: choices.profile()?,
+            inject: choices.inject,
+            agents,
             explained,
-            unused,
         })
     }
 }

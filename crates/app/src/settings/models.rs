@@ -2,15 +2,18 @@
 //!
 //! Not here: the table of providers (`providers`).
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use daybook_domain::ObservationKind;
 use daybook_engine::extract::model::{Guidance, ModelLimits};
 use daybook_engine::profile::UNBOUNDED;
 use daybook_working::compact::LlmConfig;
 
+use super::agents::AgentSettings;
 use super::choices::{AT_CAP, SettingChoices};
 use super::chosen_model::{ChosenModel, resolve_model};
-use super::providers::providers;
+use super::providers::providers_with;
 use super::vectors::VectorChoice;
 
 /// The models that the settings choose, and how they are used.
@@ -18,6 +21,8 @@ use super::vectors::VectorChoice;
 pub(crate) struct ModelChoices {
     /// Extracts observations. Without a model, the extractor that asks none quotes.
     pub(crate) extract: Option<ChosenModel>,
+    /// The same for the sessions of single agents; `None` for one that is quoted.
+    pub(crate) extract_for: BTreeMap<String, Option<ChosenModel>>,
     /// Proposes changes of memory where its files are written. Without a model, words alone decide.
     pub(crate) consolidate: Option<ChosenModel>,
     /// Compacts threads. Without a model, compactions list what happened.
@@ -30,6 +35,8 @@ pub(crate) struct ModelChoices {
     /// What extraction keeps, and what it never keeps.
     pub(crate) guidance: Guidance,
     pub(crate) limits: ModelLimits,
+    /// The answer of a silent turn that means that nothing is worth keeping.
+    pub(crate) no_reply: String,
 }
 
 /// When threads are compacted, and the parameters of the model's request.
@@ -49,8 +56,20 @@ impl ModelChoices {
     ///
     /// # Errors
     /// When a setting names a model of an unknown provider, or of a provider that no tenant may use.
-    pub(super) fn of(choices: &SettingChoices) -> Result<Self> {
-        let providers = providers(&choices.providers).map_err(anyhow::Error::msg)?;
+    pub(super) fn of(
+        choices: &SettingChoices,
+        agents: &BTreeMap<String, AgentSettings>,
+    ) -> Result<Self> {
+        let remaining = u8::try_from(choices.min_remaining_percent).unwrap_or(100);
+        let providers =
+            providers_with(&choices.providers, remaining).map_err(anyhow::Error::msg)?;
+        let own_models = agents.iter().filter_map(|(agent, own)| {
+            let named = own.extract_model.as_deref()?;
+            let setting = format!("agents.{agent}.extract_model");
+            let model = resolve_model(&setting, named, &providers, &choices.forbid);
+            Some(model.map(|model| (agent.clone(), model)))
+        });
+        let extract_for = own_models.collect::<Result<_>>()?;
         Ok(Self {
             extract: resolve_model(
                 "extract_model",
@@ -58,6 +77,7 @@ impl ModelChoices {
                 &providers,
                 &choices.forbid,
             )?,
+            extract_for,
             consolidate: resolve_model(
                 "consolidation_model",
                 &choices.consolidation_model,
@@ -98,6 +118,7 @@ impl ModelChoices {
                 transcript_tokens: u32::try_from(choices.window_tokens).unwrap_or(u32::MAX),
                 answer_tokens: u32::try_from(choices.answer_tokens).unwrap_or(u32::MAX),
             },
+            no_reply: choices.no_reply_token.clone(),
         })
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use daybook_domain::{ObservationKind, Tenant};
 use daybook_llm::{TokenVocabulary, Wire};
 
+use super::chosen_model::ChosenModel;
 use super::providers::KeyLocation;
 use super::tests::{check_refused, read};
 use super::vectors::VectorChoice;
@@ -94,7 +95,6 @@ fn team9s_names_of_its_configuration_are_understood() {
         (llm.compact_temperature, llm.compact_max_tokens),
         (0.7, 900)
     );
-    assert_eq!(settings.unused.len(), 0);
 
     let default = read(&["auto_compact_tokens=none"], &[], HOME).expect("they make sense");
     let compacting = default.models.compacting;
@@ -229,4 +229,57 @@ fn vectors_of_nothing_that_can_be_asked_are_refused() {
     check(&anthropic, "the wire anthropic has no vectors");
     let forbidden = format!("forbid_providers = [\"home\"]\n{named}");
     check(&forbidden, "forbid_providers names home");
+}
+
+#[test]
+fn an_agents_own_model_reads_its_sessions_alone() {
+    let file = format!(
+        "extract_model = \"home/a\"\n[agents.codex]\nextract_model = \"home/b\"\n[agents.quiet]\nextract_model = \"none\"\n{HOME}"
+    );
+    let models = read(&[], &[], &file).expect("they make sense").models;
+    let name = |model: &Option<ChosenModel>| model.as_ref().map(|it| it.model.clone());
+    assert_eq!(name(&models.extract).as_deref(), Some("a"));
+    let own: Vec<_> = models
+        .extract_for
+        .iter()
+        .map(|(agent, it)| (agent.as_str(), name(it)))
+        .collect();
+    assert_eq!(own, [("codex", Some("b".to_owned())), ("quiet", None)]);
+    let error = read(
+        &[],
+        &[],
+        "agents = { codex = { extract_model = \"else/b\" } }",
+    );
+    let error = format!("{:#}", error.expect_err("there is no such provider"));
+    assert!(
+        error.starts_with("agents.codex.extract_model = \"else/b\": write provider/model"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_left_of_rate_limits_holds_for_providers_that_say_nothing_of_it() {
+    let file = "memories.min_rate_limit_remaining_percent = 25\nextract_model = \"home/a\"\ncompact_model = \"other/a\"\n\
+                [providers.home]\nbase_url = \"http://127.0.0.1:1\"\n\
+                [providers.other]\nbase_url = \"http://127.0.0.1:1\"\nmin_remaining_percent = 0\n";
+    let models = read(&[], &[], file).expect("they make sense").models;
+    let share = |model: Option<ChosenModel>| model.map(|it| it.provider.min_remaining_percent);
+    assert_eq!(
+        (share(models.extract), share(models.compact)),
+        (Some(25), Some(0))
+    );
+}
+
+#[test]
+fn a_token_of_another_systems_reaches_the_extractor() {
+    let token = |file: &str| read(&[], &[], file).map(|settings| settings.models.no_reply);
+    assert_eq!(token("").expect("it makes sense"), "NO_REPLY");
+    let file = "memory.auto_flush.extractor.no_reply_token = \"NOTHING\"";
+    assert_eq!(token(file).expect("it makes sense"), "NOTHING");
+    for wrong in ["\"\"", "\"...\"", "\"a\\nb\"", "3"] {
+        assert!(
+            token(&format!("no_reply_token = {wrong}")).is_err(),
+            "{wrong}"
+        );
+    }
 }

@@ -1,5 +1,5 @@
-//! The meanings of names in settings files: a setting, a setting of another system that Daybook has no use
-//! for yet, or unknown.
+//! The meanings of names in settings files: a setting, a setting of another system that is refused with what to write
+//! instead, or unknown. No name is accepted without an effect.
 
 use serde_json::Value;
 
@@ -10,64 +10,40 @@ use super::table::{ALL, Setting};
 #[derive(Clone, Copy)]
 pub(crate) enum NameMeaning {
     Setting(&'static Setting, NameUnit),
-    /// The reason, as the end of "nothing here uses it yet: …".
-    Unused(&'static str),
+    /// What to write instead, as the end of "memory.llm: …".
+    Refused(&'static str),
     Unknown,
 }
 
-const NAMED: &str = "models are named with their provider, in extract_model";
-const CONTEXT: &str = "a model is shown the last 80 lines and 5 snippets of 400 characters";
-const MEM0: &str = "memory is kept in files of our own";
-const SEARCH: &str = "recall searches everything, by words";
-const TOOLS: &str = "tools come over MCP, `daybook mcp`";
+const EMBEDDER: &str = "Daybook keeps memory in files of its own; write vectors = \"provider/model\" and \
+                        [providers.<name>], or leave it out: a model for vectors is built in";
+const SEARCH: &str = super::agents::SEARCH;
+const ONE_PIPELINE: &str =
+    "there is one pipeline, whose files profile = \"codex\" lays out as Codex does; leave it out";
 
-/// Names of other systems, each with all names below it, and why nothing here uses them.
-static UNUSED: [(&str, &str); 19] = [
-    ("memories.dedicated_tools", TOOLS),
-    ("memories.dual_write", "there is one pipeline"),
-    ("memories.extract_model", NAMED),
+/// Names of other systems that are refused, each with all names below it, and what to write instead.
+static REFUSED: [(&str, &str); 9] = [
     (
-        "memories.min_rate_limit_remaining_percent",
-        "each provider has its own: min_remaining_percent in [providers.<name>]",
+        "memories.dedicated_tools",
+        "agents have memory tools where `daybook mcp` is set up for their host (`daybook setup`), and none \
+         elsewhere; leave it out",
     ),
-    ("memories.phase_1_model", NAMED),
-    (
-        "memories.use_memories",
-        "the context of an agent is bounded by context_tokens",
-    ),
-    ("memories.version", "there is one pipeline"),
-    (
-        "memory.auto_flush.extractor.include_memory_context.daily_tail_lines",
-        CONTEXT,
-    ),
-    (
-        "memory.auto_flush.extractor.include_memory_context.memory_snippets",
-        CONTEXT,
-    ),
-    (
-        "memory.auto_flush.extractor.include_memory_context.snippet_max_chars",
-        CONTEXT,
-    ),
-    (
-        "memory.auto_flush.extractor.max_extraction_seconds",
-        "a provider's own timeout bounds each answer",
-    ),
-    (
-        "memory.auto_flush.extractor.no_reply_token",
-        "the token is NO_REPLY",
-    ),
-    ("memory.embedder", MEM0),
+    ("memories.dual_write", ONE_PIPELINE),
+    ("memories.version", ONE_PIPELINE),
+    ("memory.embedder", EMBEDDER),
     (
         "memory.file.path",
-        "the data folder is DAYBOOK_HOME, or --root",
+        "the data folder holds everything; name it with DAYBOOK_HOME or --root",
     ),
-    ("memory.llm", NAMED),
+    (
+        "memory.llm",
+        "models are named with their provider: write extract_model = \"provider/model\" and [providers.<name>]",
+    ),
     ("memory.search.include", SEARCH),
     ("memory.search.include_entrypoint", SEARCH),
-    ("memory.search.mode", SEARCH),
     (
         "memory.team_reads_member_memory",
-        "each agent gets what its own scopes hold",
+        "each agent is given what its own scopes hold; leave it out",
     ),
 ];
 
@@ -79,16 +55,16 @@ pub(crate) fn all() -> impl Iterator<Item = (&'static str, NameMeaning)> {
         names.map(move |(name, unit)| (name, NameMeaning::Setting(setting, unit)))
     });
     settings.chain(
-        UNUSED
+        REFUSED
             .iter()
-            .map(|(name, why)| (*name, NameMeaning::Unused(why))),
+            .map(|(name, why)| (*name, NameMeaning::Refused(why))),
     )
 }
 
 /// The meaning of `name`, in its form with dots.
 pub(crate) fn meaning(name: &str) -> NameMeaning {
     let found = all().find(|(known, meaning)| {
-        *known == name || (matches!(meaning, NameMeaning::Unused(_)) && is_below(name, known))
+        *known == name || (matches!(meaning, NameMeaning::Refused(_)) && is_below(name, known))
     });
     found.map_or(NameMeaning::Unknown, |(_, meaning)| meaning)
 }
@@ -145,9 +121,9 @@ mod tests {
     }
 
     #[test]
-    fn names_below_an_unused_one_are_unused() {
-        let unused = |name| matches!(meaning(name), NameMeaning::Unused(_));
-        assert!(unused("memory.embedder.config.host") && unused("memory.llm"));
-        assert!(!unused("memory.llms") && !unused("memory.file"));
+    fn names_below_a_refused_one_are_refused() {
+        let refused = |name| matches!(meaning(name), NameMeaning::Refused(_));
+        assert!(refused("memory.embedder.config.host") && refused("memory.llm"));
+        assert!(!refused("memory.llms") && !refused("memory.file"));
     }
 }

@@ -81,6 +81,24 @@ impl ProviderSettings {
     }
 }
 
+/// [`providers`], with the share of rate limits that is left to others where a provider's entry names none.
+pub(super) fn providers_with(
+    tables: &Value,
+    min_remaining_percent: u8,
+) -> Result<Vec<ProviderSettings>, String> {
+    let mut all = providers(tables)?;
+    for provider in &mut all {
+        let own = tables.get(&provider.name);
+        if own
+            .and_then(|own| own.get("min_remaining_percent"))
+            .is_none()
+        {
+            provider.min_remaining_percent = min_remaining_percent;
+        }
+    }
+    Ok(all)
+}
+
 /// Parses entries such as `home = { wire = "ollama", base_url = "http://127.0.0.1:11434" }`.
 pub(super) fn providers(tables: &Value) -> Result<Vec<ProviderSettings>, String> {
     let tables = table("providers", tables)?;

@@ -44,16 +44,15 @@ fn describe(name: &str, meaning: NameMeaning) -> Option<Value> {
                     NameUnit::Seconds => ", in seconds",
                     NameUnit::Hours => ", in hours",
                     NameUnit::Days => ", in days",
-                    NameUnit::Own | NameUnit::Backend => "",
+                    NameUnit::Own | NameUnit::Backend | NameUnit::SearchMode => "",
                 };
                 described["description"] =
                     format!("the same as `{}`{counted}", setting.name).into();
             }
             Some(described)
         }
-        NameMeaning::Unused(why) => {
-            Some(json!({"description": format!("understood, but nothing here uses it yet: {why}")}))
-        }
+        // An editor marks what is refused, with the reason.
+        NameMeaning::Refused(why) => Some(json!({"description": why, "not": {}})),
         NameMeaning::Unknown => None,
     }
 }

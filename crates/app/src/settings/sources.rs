@@ -69,12 +69,10 @@ pub(crate) struct SettingValue {
 #[derive(Default)]
 pub(crate) struct SettingsLayer {
     values: BTreeMap<&'static str, SettingValue>,
-    /// Names of other systems that nothing here uses yet, and why.
-    pub(crate) unused: Vec<(GivenValue, &'static str)>,
 }
 
 impl SettingsLayer {
-    /// Reads the values of one source; fails at the first unknown name.
+    /// Reads the values of one source; fails at the first name that is unknown or refused.
     pub(crate) fn read(all: Vec<GivenValue>) -> Result<Self> {
         let mut layer = Self::default();
         for given in all {
@@ -82,7 +80,7 @@ impl SettingsLayer {
                 NameMeaning::Setting(setting, unit) => {
                     layer.add(parse_value(setting, unit, given)?)?
                 }
-                NameMeaning::Unused(why) => layer.unused.push((given, why)),
+                NameMeaning::Refused(why) => bail!("{}", refusal(&given, why)),
                 NameMeaning::Unknown => {
                     bail!("{given}: there is no such setting; `daybook config` lists them")
                 }
@@ -124,7 +122,7 @@ impl SettingsLayer {
                 NameMeaning::Setting(setting, unit) => {
                     layer.add(parse_value(setting, unit, given)?)?
                 }
-                NameMeaning::Unused(why) => layer.unused.push((given, why)),
+                NameMeaning::Refused(why) => bail!("{}", refusal(&given, why)),
                 NameMeaning::Unknown => {}
             }
         }
@@ -176,6 +174,11 @@ impl SettingsLayer {
         }
         Ok(())
     }
+}
+
+/// The message about a name that is refused. Its value is left out: it may hold a key.
+fn refusal(given: &GivenValue, why: &str) -> String {
+    format!("{}: {why}", given.name)
 }
 
 /// Whether both values are switches of another system, which must all be on, as in MindRoom.

@@ -11,7 +11,7 @@ use strum::{VariantArray, VariantNames};
 
 use super::choices::{AT_CAP, URGENT};
 use super::kind::{NameUnit, ValueKind};
-use super::{chosen_model, models, providers, vectors};
+use super::{agents, chosen_model, models, providers, vectors};
 
 /// One setting.
 pub(crate) struct Setting {
@@ -91,9 +91,11 @@ const DAY: Duration = Duration::from_secs(86_400);
 
 /// Longest name of a person.
 const PERSON: usize = 200;
+/// Longest token of `no_reply_token`.
+const TOKEN: usize = 64;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 72] = [
+pub(crate) static ALL: [Setting; 80] = [
     Setting {
         name: "person",
         group: SettingGroup::You,
@@ -141,6 +143,16 @@ pub(crate) static ALL: [Setting; 72] = [
         also: &[],
     },
     Setting {
+        name: "inject",
+        group: SettingGroup::You,
+        kind: ValueKind::Switch {
+            at: |c| &mut c.inject,
+        },
+        about: "whether memory is put before agents unasked: at the start of a session, beside a prompt, and by \
+                `context`. Off: memory is made, and found by whoever asks for it",
+        also: &[("memories.use_memories", NameUnit::Own)],
+    },
+    Setting {
         name: "personal_data",
         group: SettingGroup::You,
         kind: ValueKind::List {
@@ -175,7 +187,7 @@ pub(crate) static ALL: [Setting; 72] = [
         about: "what recall compares meanings by: `built-in`, a small model in the binary; `off`, words \
                 alone; `folder:PATH`, a sentence model such as MiniLM; `provider/model`, which is sent what is \
                 remembered and every question. After a change of the model all vectors are made again",
-        also: &[],
+        also: &[("memory.search.mode", NameUnit::SearchMode)],
     },
     Setting {
         name: "store",
@@ -247,6 +259,20 @@ pub(crate) static ALL: [Setting; 72] = [
             at: |c| &mut c.memory_off,
         },
         about: "scopes that no memory is made from",
+        also: &[],
+    },
+    Setting {
+        name: "agents",
+        group: SettingGroup::Memory,
+        kind: ValueKind::Tables {
+            allowed: "{ codex = { memory = \"off\" }, claude-code = { extract_model = \"home/qwen3\" } }; \
+                      memory = \"on\" holds although it is off for everything",
+            fits: |tables| agents::agents(tables).map(drop),
+            schema: agents::agents_schema,
+            at: |c| &mut c.agents,
+        },
+        about: "what is different for single agents: with memory off, nothing is learned from an agent's sessions, and \
+                nothing is put before it or found for it; a model of its own reads its sessions",
         also: &[],
     },
     Setting {
@@ -336,7 +362,10 @@ pub(crate) static ALL: [Setting; 72] = [
         },
         about: "model that extracts what is worth keeping from sessions; with none, Daybook quotes what was \
                 plainly said and done, and sends nothing to a provider",
-        also: &[],
+        also: &[
+            ("memories.extract_model", NameUnit::Own),
+            ("memories.phase_1_model", NameUnit::Own),
+        ],
     },
     Setting {
         name: "consolidation_model",
@@ -436,6 +465,35 @@ pub(crate) static ALL: [Setting; 72] = [
         },
         about: "servers that answer for models; a key is read from the place that is named, and never shown",
         also: &[],
+    },
+    Setting {
+        name: "min_remaining_percent",
+        group: SettingGroup::Models,
+        kind: ValueKind::Count {
+            least: 0,
+            most: 100,
+            or_none: false,
+            at: |c| &mut c.min_remaining_percent,
+        },
+        about: "share of a provider's rate limits that is left to its other clients, where the provider's own entry \
+                names none; at less, sessions wait",
+        also: &[("memories.min_rate_limit_remaining_percent", NameUnit::Own)],
+    },
+    Setting {
+        name: "no_reply_token",
+        group: SettingGroup::Models,
+        kind: ValueKind::Text {
+            allowed: "one line of up to 64 bytes with a letter or a digit, such as \"NO_REPLY\"",
+            fits: |token| {
+                token.len() <= TOKEN
+                    && token.chars().any(char::is_alphanumeric)
+                    && !token.chars().any(char::is_control)
+            },
+            at: |c| &mut c.no_reply_token,
+        },
+        about: "the answer by which `extractor = \"silent_turn\"` has a model say that nothing is worth keeping, in \
+                any case and punctuation; an empty answer says it, too",
+        also: &[("memory.auto_flush.extractor.no_reply_token", NameUnit::Own)],
     },
     Setting {
         name: "forbid_providers",
@@ -770,6 +828,66 @@ pub(crate) static ALL: [Setting; 72] = [
         also: &[(
             "memory.auto_flush.extractor.max_chars_per_flush",
             NameUnit::Own,
+        )],
+    },
+    Setting {
+        name: "known_diary_lines",
+        group: SettingGroup::Work,
+        kind: ValueKind::Count {
+            least: 0,
+            most: 1_000,
+            or_none: false,
+            at: |c| &mut c.rest.work.known.diary_lines,
+        },
+        about: "most of the diary's last lines that a model is shown, so that it does not repeat them; more costs more",
+        also: &[(
+            "memory.auto_flush.extractor.include_memory_context.daily_tail_lines",
+            NameUnit::Own,
+        )],
+    },
+    Setting {
+        name: "known_snippets",
+        group: SettingGroup::Work,
+        kind: ValueKind::Count {
+            least: 0,
+            most: 50,
+            or_none: false,
+            at: |c| &mut c.rest.work.known.snippets,
+        },
+        about: "most memories on a session's topics that a model is shown for the same reason; 0 shows none",
+        also: &[(
+            "memory.auto_flush.extractor.include_memory_context.memory_snippets",
+            NameUnit::Own,
+        )],
+    },
+    Setting {
+        name: "known_snippet_chars",
+        group: SettingGroup::Work,
+        kind: ValueKind::Count {
+            least: 1,
+            most: 10_000,
+            or_none: false,
+            at: |c| &mut c.rest.work.known.snippet_chars,
+        },
+        about: "most characters of each of these lines and memories",
+        also: &[(
+            "memory.auto_flush.extractor.include_memory_context.snippet_max_chars",
+            NameUnit::Own,
+        )],
+    },
+    Setting {
+        name: "extraction_timeout",
+        group: SettingGroup::Work,
+        kind: ValueKind::Duration {
+            least: SECOND,
+            most: DAY,
+            at: |c| &mut c.rest.work.extraction,
+        },
+        about: "longest time of one extraction by a model; what takes longer is a failed try, and shorter stretches \
+                are tried when it fails again and again",
+        also: &[(
+            "memory.auto_flush.extractor.max_extraction_seconds",
+            NameUnit::Seconds,
         )],
     },
     Setting {

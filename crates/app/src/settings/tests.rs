@@ -228,13 +228,118 @@ fn memory_is_off_as_soon_as_one_of_mindrooms_switches_is() {
 }
 
 #[test]
-fn what_is_understood_and_not_used_is_said() {
-    let file = "[memory.embedder]\nprovider = \"openai\"\n[memories]\nextract_model = \"x\"";
-    let settings = read(&[], &[], file).expect("they make sense");
-    let unused = settings.unused.iter().map(|unused| unused.name.as_str());
-    let unused: std::collections::BTreeSet<&str> = unused.collect();
-    let expected = ["memories.extract_model", "memory.embedder"];
-    assert_eq!(unused, expected.into());
+fn a_name_without_an_effect_is_refused_with_what_to_write_instead() {
+    for (file, expected) in [
+        (
+            "[memory.embedder]\nprovider = \"openai\"",
+            "memory.embedder: Daybook keeps memory in files of its own; write vectors =",
+        ),
+        (
+            "[memory.llm]\nprovider = \"ollama\"",
+            "memory.llm: models are named with their provider: write extract_model =",
+        ),
+        (
+            "[memory.file]\npath = \"m\"",
+            "memory.file.path: the data folder holds everything; name it with DAYBOOK_HOME",
+        ),
+        (
+            "memory.search.include = [\"a\"]",
+            "memory.search.include: recall searches all memory files that apply",
+        ),
+        (
+            "memories.version = \"v2\"",
+            "memories.version: there is one pipeline",
+        ),
+        (
+            "memories.dedicated_tools = true",
+            "memories.dedicated_tools: agents have memory tools where `daybook mcp`",
+        ),
+        (
+            "memories.extract_model = \"gpt-5.4-mini\"",
+            "memories.extract_model = \"gpt-5.4-mini\": write \"none\", or a provider of",
+        ),
+        (
+            "agents.a.memory_backend = \"mem0\"",
+            "agents = {…}: a: Daybook keeps memory in files of its own and has no mem0",
+        ),
+        (
+            "agents.a.memory_search.mode = \"keyword\"",
+            "agents = {…}: a: memory_search: recall searches all memory files",
+        ),
+    ] {
+        let error = format!("{:#}", read(&[], &[], file).expect_err("it is refused"));
+        assert!(
+            error.starts_with(&format!("/data/daybook.toml: {expected}")),
+            "{error}"
+        );
+    }
+    // A value may be a key, so it is not repeated.
+    let error = read(&["memory.llm.api_key=sk-1234"], &[], "").expect_err("it is refused");
+    assert!(!format!("{error:#}").contains("sk-1234"));
+    let variable = [("DAYBOOK_MEMORIES_VERSION", "v2")];
+    assert!(read(&[], &variable, "").is_err());
+}
+
+#[test]
+fn an_agents_memory_is_switched_without_any_others() {
+    let switches = |file: &str| read(&[], &[], file).expect("it makes sense").switches;
+    for off in [
+        "[agents.codex]\nmemory = \"off\"",
+        "[agents.codex]\nmemory = false",
+        "[agents.codex]\nmemory_backend = \"none\"",
+        "[agents.codex.memory]\nbackend = \"none\"",
+    ] {
+        let settings = read(&[], &[], off).expect("it makes sense");
+        assert!(
+            !settings.has_memory_for("codex") && settings.has_memory_for("claude-code"),
+            "{off}"
+        );
+        assert!(
+            settings.switches.is_off(ScopeKind::Agent, "codex") && !settings.switches.all_off,
+            "{off}"
+        );
+    }
+    let one = switches("[memory]\nbackend = \"none\"\n[agents.codex]\nmemory_backend = \"file\"");
+    assert!(one.all_off && one.on_agents.contains("codex") && one.off.is_empty());
+    for wrong in [
+        "agents = 3",
+        "[agents.a]\nmemory = \"maybe\"",
+        "[agents.a]\nmemories = \"on\"",
+        "[agents.a]\nmemory = \"on\"\nmemory_backend = \"none\"",
+        "[agents.a.memory]\nfile = 1",
+    ] {
+        assert!(read(&[], &[], wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn the_search_mode_of_mindroom_is_a_choice_of_vectors() {
+    let file = "memory.search.mode = \"keyword\"";
+    check_file(file, "vectors", "\"off\" File memory.search.mode");
+    let file = "memory.search.mode = \"semantic\"";
+    check_file(file, "vectors", "\"built-in\" File memory.search.mode");
+    check_refused(
+        "memory.search.mode = \"fuzzy\"",
+        "memory.search.mode = \"fuzzy\" (it sets vectors): neither \"keyword\" nor \"semantic\"",
+    );
+}
+
+#[test]
+fn what_a_model_is_shown_of_memory_and_how_long_it_may_take_reach_the_engine() {
+    let file = "[memory.auto_flush.extractor]\nmax_extraction_seconds = 20\n\
+                include_memory_context = { daily_tail_lines = 40, memory_snippets = 0, snippet_max_chars = 300 }";
+    let work = read(&[], &[], file).expect("they make sense").profile.work;
+    let known = work.known;
+    assert_eq!(
+        (known.diary_lines, known.snippets, known.snippet_chars),
+        (40, 0, 300)
+    );
+    assert_eq!(work.extraction, Duration::from_secs(20));
+    check_file(
+        "profile = \"mindroom\"",
+        "extraction_timeout",
+        "\"30s\" Profile mindroom",
+    );
 }
 
 #[test]
@@ -523,13 +628,13 @@ fn prices_and_caps_that_make_no_sense_are_refused_with_what_would() {
 }
 
 #[test]
-fn every_unused_name_is_no_setting() {
+fn every_refused_name_is_no_setting() {
     let settings: Vec<&str> = names::all()
         .filter(|(_, meaning)| matches!(meaning, NameMeaning::Setting(..)))
         .map(|(name, _)| name)
         .collect();
     for (name, meaning) in names::all() {
-        if matches!(meaning, NameMeaning::Unused(_)) {
+        if matches!(meaning, NameMeaning::Refused(_)) {
             assert!(!settings.contains(&name), "{name}");
         }
     }

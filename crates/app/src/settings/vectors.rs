@@ -13,7 +13,7 @@ use super::providers::ProviderSettings;
 /// The word for the model in the binary.
 pub(super) const BUILT_IN: &str = "built-in";
 /// The word for no vectors.
-const OFF: &str = "off";
+pub(super) const OFF: &str = "off";
 /// Prefix of the path of a model's folder. No name of a provider has a colon.
 const FOLDER: &str = "folder:";
 

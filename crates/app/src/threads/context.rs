@@ -78,6 +78,9 @@ pub(crate) async fn context(
 
 /// Renders what memory holds about `question` for agents, without answers from this thread itself.
 async fn recall(daybook: &Daybook, thread: &SessionId, question: &str) -> Result<Option<String>> {
+    if !daybook.settings.has_memory_for(&thread.agent) {
+        return Ok(None);
+    }
     let query = RecallQuery {
         text: question.to_owned(),
         limit: RECALLED,

@@ -64,6 +64,7 @@ impl Daybook {
         let limits = WorkLimits {
             claim: work.claims,
             window: work.window,
+            known: work.known,
             parallel: work.parallel,
             lease: work.lease,
             retry: work.retry,

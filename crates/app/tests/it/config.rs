@@ -81,9 +81,9 @@ fn a_setting_is_explained_under_any_of_its_names() {
     assert!(!own.contains("lease"), "{own}");
     let error = refusal(&place, &["config", "idel"]);
     assert!(error.contains("idel: there is no such setting"), "{error}");
-    let error = refusal(&place, &["config", "memories.extract_model"]);
+    let error = refusal(&place, &["config", "memories.version"]);
     assert!(
-        error.contains("understood, but nothing here uses it yet"),
+        error.contains("memories.version: there is one pipeline"),
         "{error}"
     );
 }
@@ -117,16 +117,15 @@ fn a_flag_holds_for_one_command() {
 }
 
 #[test]
-fn settings_of_other_systems_in_the_file_are_said_to_be_unused() {
+fn a_setting_of_another_system_that_has_no_effect_is_refused_with_what_to_write() {
     let place = TestPlace::new();
-    write_file(&place, "[memories]\nextract_model = \"m\"\n");
-    let said = place.stdout(&["config"]);
-    assert!(
-        said.contains("Understood, but nothing here uses it yet"),
-        "{said}"
-    );
-    let unused = &place.json(&["config"])["unused"];
-    assert_eq!(unused[0]["name"], "memories.extract_model");
+    write_file(&place, "[memory.llm]\nprovider = \"openai\"\n");
+    let error = refusal(&place, &["config"]);
+    let expected =
+        "daybook.toml: memory.llm: models are named with their provider: write extract_model =";
+    assert!(error.contains(expected), "{error}");
+    // A hook goes on without memory.
+    assert!(place.run(&["hook", "codex", "{}"]).status.success());
 }
 
 #[test]
@@ -217,14 +216,13 @@ fn a_block_comes_from_standard_input_and_is_told_to_programs() {
 }
 
 #[test]
-fn a_block_that_is_refused_changes_nothing() {
+fn what_a_block_asks_in_vain_is_named_and_the_rest_is_taken() {
     let place = TestPlace::new();
     let block = place.write("block.yaml", &BLOCK.replace("file", "mem0"));
-    let error = refusal(&place, &["config", "import", &block.display().to_string()]);
-    assert!(error.contains("nothing was changed"), "{error}");
+    let said = place.stdout(&["config", "import", &block.display().to_string()]);
     assert!(
-        error.contains("write \"file\", or \"none\" to switch memory off"),
-        "{error}"
+        said.contains("refused: memory.backend = \"mem0\" (it sets memory): Daybook keeps memory in files of its own"),
+        "{said}"
     );
-    assert!(!place.root().exists());
+    assert!(file(&place).contains("idle = \"75s\"") && !file(&place).contains("memory"));
 }

@@ -44,6 +44,7 @@ mod servers;
 mod setup;
 mod spend;
 mod strange_files;
+mod switches;
 mod tenants;
 mod threads;
 mod uses;

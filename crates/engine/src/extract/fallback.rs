@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use daybook_domain::calendar::Day;
-use daybook_domain::{FailureClass, FallbackFor, Provenance, RetryWait};
+use daybook_domain::{FailureClass, FallbackFor, Provenance, RetryWait, SessionId};
 
 use super::{ExtractError, Extractor, ExtractorOutput, LookBack, TokenForecast, Window};
 
@@ -32,6 +32,10 @@ impl FallbackExtractor {
 impl Extractor for FallbackExtractor {
     fn name(&self) -> &str {
         self.primary.name()
+    }
+
+    fn name_for(&self, session: &SessionId) -> &str {
+        self.primary.name_for(session)
     }
 
     fn wants_known(&self) -> bool {
@@ -58,7 +62,7 @@ impl Extractor for FallbackExtractor {
         };
         let extracted = self.fallback.extract(window).await?;
         let fallback_for = FallbackFor {
-            extractor: self.primary.name().to_owned(),
+            extractor: self.primary.name_for(&window.session.id).to_owned(),
             until: Day::of(until).begins(),
         };
         Ok(ExtractorOutput {

@@ -12,7 +12,9 @@ pub mod entity_tools;
 pub mod extractive;
 pub mod fallback;
 pub mod model;
+pub mod per_agent;
 pub mod tenant_denylist;
+pub mod time_limit;
 pub mod window;
 
 use async_trait::async_trait;
@@ -22,7 +24,7 @@ use daybook_domain::model::Usage;
 use daybook_domain::quarantine::QuarantineReason;
 use daybook_domain::{
     Digest, EntityWrite, Event, EventSeq, FailureClass, ObservationKind, Provenance, RetryWait,
-    Session, Timestamp,
+    Session, SessionId, Timestamp,
 };
 
 /// The input of an extractor: part of a session, and what memory holds already.
@@ -96,16 +98,37 @@ impl LookBack {
     }
 }
 
-/// What memory holds already, so that an extractor does not repeat it. All of it is redacted; the extractor
-/// bounds how much of it is used.
+/// What memory holds already, so that an extractor does not repeat it. All of it is redacted, and within
+/// [`KnownLimits`]; the extractor shows as much of it as its request has room for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KnownMemory<'a> {
-    /// Lines of the diary, oldest first; the last 80 count.
+    /// The last lines of the diary, oldest first.
     pub recent: &'a [String],
-    /// Memory entries about the window's topics, best first; the first 5 count, 400 characters each.
+    /// Memory entries about the window's topics, best first.
     pub relevant: &'a [String],
     /// The session's summary up to this window.
     pub summary: Option<&'a str>,
+}
+
+/// How much of what memory holds already an extractor is given. More has less learned twice, and costs more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownLimits {
+    /// Most lines of the diary (MindRoom's `daily_tail_lines`): 0 to 1,000.
+    pub diary_lines: usize,
+    /// Most memories on the window's topics (MindRoom's `memory_snippets`): 0 to 50.
+    pub snippets: usize,
+    /// Most characters of one of them, and of a line of the diary (MindRoom's `snippet_max_chars`): 1 to 10,000.
+    pub snippet_chars: usize,
+}
+
+impl Default for KnownLimits {
+    fn default() -> Self {
+        Self {
+            diary_lines: 80,
+            snippets: 5,
+            snippet_chars: 400,
+        }
+    }
 }
 
 /// An observation before it is filed in a scope.
@@ -180,6 +203,11 @@ pub struct TokenForecast {
 pub trait Extractor: Send + Sync {
     /// Name and version, stored with each result: `extractive/1`.
     fn name(&self) -> &str;
+
+    /// The same of the extractor that reads this session, where different sessions have different ones.
+    fn name_for(&self, _session: &SessionId) -> &str {
+        self.name()
+    }
 
     /// Whether it uses [`Window::known`], as extractors with a model do. Gathering it takes time.
     fn wants_known(&self) -> bool {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use daybook_domain::{Provenance, Tenant};
+use daybook_domain::{Provenance, SessionId, Tenant};
 
 use super::{ExtractError, Extractor, ExtractorOutput, LookBack, TokenForecast, Window};
 
@@ -38,6 +38,13 @@ impl TenantDenylist {
 impl Extractor for TenantDenylist {
     fn name(&self) -> &str {
         self.primary.name()
+    }
+
+    fn name_for(&self, session: &SessionId) -> &str {
+        match self.tenants.contains(&session.tenant) {
+            true => self.fallback.name_for(session),
+            false => self.primary.name_for(session),
+        }
     }
 
     fn wants_known(&self) -> bool {

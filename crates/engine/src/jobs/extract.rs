@@ -377,7 +377,7 @@ fn build_extraction(
     projects: &FolderProjects,
 ) -> (Extraction, usize) {
     let person = session.user.as_deref().unwrap_or(&worker.person);
-    let own = || Provenance::of(worker.extractor.name());
+    let own = || Provenance::of(worker.extractor.name_for(&session.id));
     let provenance = extracted.provenance.unwrap_or_else(own);
     let owner = (person, &worker.switches.pollution);
     let file = |draft| file_draft(draft, session, events, projects, owner);

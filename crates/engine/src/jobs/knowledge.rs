@@ -21,12 +21,6 @@ use crate::files::layout::folder;
 use crate::recall::search::{RecallQuestion, recall};
 use daybook_text::redact::Redactor;
 
-/// Lines of the diary (MindRoom's `daily_tail_lines`).
-const DIARY_LINES: usize = 80;
-/// Memories on the window's topics (MindRoom's `memory_snippets`).
-const SNIPPETS: usize = 5;
-/// Most characters of one of them (MindRoom's `snippet_max_chars`).
-const SNIPPET_CHARS: usize = 400;
 /// Number of a person's newest messages that are searched for, and bytes of each: the beginning states the
 /// topic, and each word is one more search.
 const MESSAGES: usize = 4;
@@ -118,18 +112,20 @@ fn scopes(
 
 /// The newest lines of the scopes' diaries, oldest first.
 fn recent_lines(worker: &WorkerContext, scopes: &BTreeSet<Scope>) -> Vec<String> {
+    let limits = worker.limits.known;
     let mut lines = Vec::new();
     for scope in scopes {
-        match diary::tail(&folder(&worker.root, scope), DIARY_LINES) {
+        match diary::tail(&folder(&worker.root, scope), limits.diary_lines) {
             Ok(tail) => lines.extend(tail),
             // Without the diary a fact may be extracted twice; consolidation merges the two.
             Err(error) => warn!(%scope, %error, outcome = "diary_unread"),
         }
     }
     lines.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let last = lines.split_off(lines.len().saturating_sub(DIARY_LINES));
+    let last = lines.split_off(lines.len().saturating_sub(limits.diary_lines));
     let dated = |(day, line): (String, String)| format!("{day} {line}");
-    last.into_iter().map(dated).collect()
+    let cut = |line: String| line.chars().take(limits.snippet_chars).collect();
+    last.into_iter().map(dated).map(cut).collect()
 }
 
 /// Memories on the topics of the person's messages, best first. Raw events do not count as memory.
@@ -139,6 +135,10 @@ async fn relevant_memories(
     events: &[Event],
     scopes: &BTreeSet<Scope>,
 ) -> Result<Vec<String>, StoreError> {
+    let limits = worker.limits.known;
+    if limits.snippets == 0 {
+        return Ok(Vec::new());
+    }
     let human = events
         .iter()
         .rev()
@@ -152,14 +152,14 @@ async fn relevant_memories(
         scopes: Some(scopes.iter().cloned().collect()),
         layers: vec![MemoryLayer::Entry, MemoryLayer::Observation],
         tools: false,
-        limit: SNIPPETS,
+        limit: limits.snippets,
         rare: true,
         embedder: None,
         until: None,
         now: Timestamp::ZERO,
     };
     let recalled = recall(&*worker.store, &session.id.tenant, &question).await?;
-    let snippet = |text: String| text.chars().take(SNIPPET_CHARS).collect();
+    let snippet = |text: String| text.chars().take(limits.snippet_chars).collect();
     let texts = recalled.answers.into_iter().map(|answer| answer.text);
     Ok(texts.map(snippet).collect())
 }

@@ -73,8 +73,8 @@ use jiff::tz::TimeZone;
 use tracing::warn;
 
 use crate::consolidate::ConsolidationRules;
-use crate::extract::Extractor;
 use crate::extract::window::WindowLimits;
+use crate::extract::{Extractor, KnownLimits};
 use crate::files::FilesError;
 use crate::files::curation::CurationLimits;
 use crate::files::shared::SharedError;
@@ -123,6 +123,8 @@ pub struct WorkLimits {
     pub claim: ClaimLimits,
     /// Most of a session that one pass reads.
     pub window: WindowLimits,
+    /// How much of what memory holds already an extractor is given with it.
+    pub known: KnownLimits,
     /// Sessions that this process extracts concurrently; 0: none. More gains nothing without a model to
     /// wait for.
     pub parallel: usize,
@@ -151,6 +153,7 @@ impl Default for WorkLimits {
         Self {
             claim: ClaimLimits::jobs(10),
             window: WindowLimits::default(),
+            known: KnownLimits::default(),
             parallel: 4,
             rescans: true,
             proposals: true,

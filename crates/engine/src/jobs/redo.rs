@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use daybook_domain::eligibility::eligible;
-use daybook_domain::{JobKey, Provenance, StoreError};
+use daybook_domain::{JobKey, Provenance, SessionId, StoreError};
 
 use super::WorkerContext;
 
@@ -23,9 +23,9 @@ const FALLBACK_REDOS: usize = 10;
 /// # Errors
 /// When the store fails; repeating it continues.
 pub async fn redo_older(worker: &WorkerContext) -> Result<usize, StoreError> {
-    let present = worker.extractor.name();
-    let candidates = RedoCandidates::find(worker, |provenance| {
-        provenance.fallback_for.is_some() || provenance.extractor != present
+    let candidates = RedoCandidates::find(worker, |session, provenance| {
+        provenance.fallback_for.is_some()
+            || provenance.extractor != worker.extractor.name_for(session)
     })
     .await?;
     candidates.restart(worker, usize::MAX).await
@@ -38,9 +38,10 @@ pub(super) async fn redo_fallback_results(worker: &WorkerContext) -> Result<usiz
     if !worker.extractor.wants_known() {
         return Ok(0);
     }
-    let (present, now) = (worker.extractor.name(), worker.clock.now());
-    let has_room = |provenance: &Provenance| {
+    let now = worker.clock.now();
+    let has_room = |session: &SessionId, provenance: &Provenance| {
         let fallback = provenance.fallback_for.as_ref();
+        let present = worker.extractor.name_for(session);
         provenance.extractor != present && fallback.is_some_and(|it| it.is_over(now))
     };
     let candidates = RedoCandidates::find(worker, has_room).await?;
@@ -60,10 +61,10 @@ struct RedoCandidates {
 impl RedoCandidates {
     async fn find(
         worker: &WorkerContext,
-        is_selected: impl Fn(&Provenance) -> bool,
+        is_selected: impl Fn(&SessionId, &Provenance) -> bool,
     ) -> Result<Self, StoreError> {
         let pairs = worker.store.extractors(&worker.tenant).await?.into_iter();
-        let selected = pairs.filter(|(_, provenance)| is_selected(provenance));
+        let selected = pairs.filter(|(session, provenance)| is_selected(session, provenance));
         let sessions: BTreeSet<_> = selected.map(|(session, _)| session).collect();
         let mut candidates = Self::default();
         for id in sessions {

@@ -14,6 +14,7 @@ use daybook_domain::{ClaimLimits, RetryPolicy};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 use crate::consolidate::ConsolidationRules;
+use crate::extract::KnownLimits;
 use crate::extract::model::{Dialect, Rendering};
 use crate::extract::window::WindowLimits;
 
@@ -85,6 +86,11 @@ pub struct WorkSettings {
     /// Most of a session that one pass reads (MindRoom's `max_messages_per_flush`, `max_chars_per_flush`):
     /// 1 to 10,000 messages, 1 to 10,000,000 of their characters, or [`UNBOUNDED`].
     pub window: WindowLimits,
+    /// How much of what memory holds already a model is shown with it.
+    pub known: KnownLimits,
+    /// Longest time of one extraction by a model: 1 s to 1 d (MindRoom's `max_extraction_seconds`). What takes longer is
+    /// a failed try.
+    pub extraction: Duration,
     /// Extractions side by side in one process: 1 to 64. More shortens the
     /// wait where extractions wait for a model.
     pub parallel: usize,

@@ -11,6 +11,7 @@ use daybook_domain::{ClaimLimits, RetryPolicy, SelectionLimits};
 
 use super::{ContextRules, ContextSource, ExtractorKind, Ledger, Profile, UNBOUNDED, WorkSettings};
 use crate::consolidate::{ConsolidationRules, FileLayout};
+use crate::extract::KnownLimits;
 use crate::extract::window::WindowLimits;
 
 /// A turn limit that never applies.
@@ -84,6 +85,8 @@ impl Profile {
                     running_per_agent: UNBOUNDED,
                 },
                 window: WindowLimits::default(),
+                known: KnownLimits::default(),
+                extraction: hours(1),
                 parallel: 4,
                 lease: minutes(5),
                 retry: RetryPolicy::default(),
@@ -229,6 +232,7 @@ impl Profile {
                     chars: 12_000,
                     ..own.work.window
                 },
+                extraction: seconds(30),
                 retry: RetryPolicy {
                     tries: 3,
                     first: seconds(30),

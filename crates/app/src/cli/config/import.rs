@@ -100,9 +100,7 @@ fn print_plan(plan: &ImportPlan) {
         let says = match outcome {
             NameOutcome::Taken { setting, value } => format!("taken as {setting} = {value}"),
             NameOutcome::AlreadySo { setting, value } => format!("already so: {setting} = {value}"),
-            NameOutcome::Unused { why } => {
-                format!("understood, but nothing here uses it yet: {why}")
-            }
+            NameOutcome::Refused { why } => warn(&format!("refused: {why}")),
             NameOutcome::Unknown => warn("unknown: left out"),
         };
         print_line!("{name:width$}  {says}");

@@ -15,7 +15,7 @@ use crate::folders::data_folder;
 use crate::settings::names::{self, NameMeaning};
 use crate::settings::sources::SettingSource;
 use crate::settings::table::{ALL, SettingGroup};
-use crate::settings::{ExplainedSetting, FILE, Settings, UnusedSetting, schema};
+use crate::settings::{ExplainedSetting, FILE, Settings, schema};
 use crate::terminal::output::{bold, dim, json as print_json, print_line};
 use crate::terminal::suggest;
 
@@ -60,13 +60,12 @@ impl ConfigCommand {
         let shown: Vec<&ExplainedSetting> =
             shown.filter(|setting| is_wanted(setting.name)).collect();
         if common.json {
-            return print_json(&json!({"settings": shown, "unused": settings.unused}));
+            return print_json(&json!({"settings": shown}));
         }
         for &group in SettingGroup::VARIANTS {
             print_group(group, &shown);
         }
         if requested_names.is_empty() {
-            print_unused(&settings.unused);
             let file = data_folder::display_path(&folder.join(FILE));
             print_line!(
                 "Change them in {file}, for one command with DAYBOOK_<NAME> or --set name=value."
@@ -79,9 +78,7 @@ impl ConfigCommand {
     fn requested_names(&self) -> Result<Vec<&'static str>> {
         let own = |name: &String| match names::meaning(name) {
             NameMeaning::Setting(setting, _) => Ok(setting.name),
-            NameMeaning::Unused(why) => {
-                bail!("{name} is understood, but nothing here uses it yet: {why}")
-            }
+            NameMeaning::Refused(why) => bail!("{name}: {why}"),
             NameMeaning::Unknown => {
                 let config = suggest::command("config");
                 bail!("{name}: there is no such setting; `{config}` lists them")
@@ -122,18 +119,4 @@ fn print_setting(setting: &ExplainedSetting) {
         let also = format!("also: {}", setting.other_names.join(", "));
         print_line!("      {}", dim(&also));
     }
-}
-
-fn print_unused(unused: &[UnusedSetting]) {
-    if unused.is_empty() {
-        return;
-    }
-    print_line!("{}", bold("Understood, but nothing here uses it yet"));
-    for UnusedSetting {
-        name, value, why, ..
-    } in unused
-    {
-        print_line!("  {name} = {value}  {}", dim(why));
-    }
-    print_line!();
 }

@@ -1,11 +1,13 @@
 //! Every request mode, and the behaviour at a cap, as the person at the command line sees it.
 
+use std::sync::{Arc, Mutex};
+
 use daybook_domain::model::ToolCall;
 use daybook_testkit::llm_server::{Behaviour, LlmServer, RecordedRequest, RequestedForm, Script};
 use serde_json::json;
 
-use super::{place, provider, repeat_first_words, stdout_of};
-use crate::fixture::TestPlace;
+use super::{KEY, place, provider, repeat_first_words, stdout_of};
+use crate::fixture::{TestPlace, teaching_session};
 
 /// The first words of the person, however they are shown.
 fn first_words(asked: &RecordedRequest) -> Option<String> {
@@ -109,6 +111,77 @@ fn the_sample_is_read_in_the_manner_of_codex() {
 #[test]
 fn the_sample_is_read_in_the_manner_of_mindroom() {
     check_profile("mindroom");
+}
+
+/// MindRoom's own settings of a silent turn, in its own words.
+#[test]
+fn what_mindrooms_settings_say_of_a_silent_turn_is_what_the_model_gets() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let record = Arc::clone(&asked);
+    let server = LlmServer::start(Script::answering(move |request| {
+        record.lock().expect("no panic").push(request.text());
+        Behaviour::answer("Leer.")
+    }));
+    let place = place(&format!(
+        "profile = \"mindroom\"\nledger = \"database\"\n{}[memory.auto_flush.extractor]\nno_reply_token = \"LEER\"\n\
+         include_memory_context = {{ daily_tail_lines = 2, memory_snippets = 0, snippet_max_chars = 30 }}\n",
+        provider("openai", &server)
+    ));
+    let import = |name: &str, n: u32, flags: &[&str]| {
+        let path = place
+            .write(name, &teaching_session(n).text())
+            .display()
+            .to_string();
+        stdout_of(&place, &[&["import", &path][..], flags].concat());
+        stdout_of(&place, &[&["update", "--all"][..], flags].concat());
+    };
+    import("a.jsonl", 1, &["--set", "extract_model=none"]);
+    import("b.jsonl", 2, &[]);
+    let asked = asked.lock().expect("no panic");
+    assert!(!asked.is_empty());
+    for request in asked.iter() {
+        assert!(request.contains("answer exactly LEER"), "{request}");
+        let (_, known) = request.split_once("<known>\n").expect("memory is shown");
+        let (known, _) = known.split_once("\n</known>").expect("its end");
+        let lines: Vec<&str> = known.lines().collect();
+        assert_eq!(lines.len(), 2, "{known}");
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.chars().count() <= 30 + " - ".len()),
+            "{known}"
+        );
+    }
+    let status = place.json(&["status"]);
+    assert_eq!(
+        (&status["sessions"]["covered"], &status["gaps"]),
+        (&json!(2), &json!([])),
+        "{status}"
+    );
+}
+
+/// A model that answers too late spends its tries, and the session goes on in shorter stretches.
+#[test]
+fn an_extraction_that_takes_too_long_is_a_failure_that_is_shown() {
+    let server = LlmServer::start(Script::answering(|_| {
+        Behaviour::Slow(Box::new(Behaviour::answer("too late")))
+    }));
+    let place = place(&format!(
+        "{}[memory.auto_flush.extractor]\nmax_extraction_seconds = 1\n",
+        provider("openai", &server)
+    ));
+    let path = place
+        .write("a.jsonl", &teaching_session(1).text())
+        .display()
+        .to_string();
+    place.stdout(&["import", "--no-process", &path]);
+    let updated = place
+        .daybook(&["update", "--all"])
+        .env("HOME_KEY", KEY)
+        .output();
+    assert!(!updated.expect("daybook starts").status.success());
+    let jobs = place.stdout(&["jobs"]);
+    assert!(jobs.contains("home/small-1 took longer than 1s"), "{jobs}");
 }
 
 /// Answers without usage, so that the worst case stays spent.

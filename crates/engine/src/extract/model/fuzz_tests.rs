@@ -14,7 +14,7 @@ fn fuzz_answer_of_a_memory_agent() {
         parse_mutated_text(&seeds, script, |answer| {
             let _ = observations_xml::parse(answer);
             let _ = observations_xml::numbers(answer);
-            let _ = no_reply::parse(answer);
+            let _ = no_reply::parse(answer, no_reply::NO_REPLY);
         });
     });
 }

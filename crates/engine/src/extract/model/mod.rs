@@ -41,6 +41,7 @@ pub use daybook_text::prompt::Prompt;
 pub(crate) use evidence::names_all;
 pub(crate) use extraction_output::model_failure_error;
 pub use guidance::Guidance;
+pub use no_reply::NO_REPLY;
 pub(super) use no_reply::message_chars;
 pub(crate) use request::fenced;
 pub(crate) use validation::MAX_TEXT;
@@ -106,12 +107,12 @@ impl Dialect {
         }
     }
 
-    fn parse(self, reply: ModelReply) -> Result<ModelAnswer, UnusableAnswer> {
+    fn parse(self, reply: ModelReply, no_reply: &str) -> Result<ModelAnswer, UnusableAnswer> {
         match self {
             Self::Extract => stage_one::parse_extract(json_answer(reply)?),
             Self::StageOne => stage_one::parse_stage_one(json_answer(reply)?),
             Self::Observations | Self::MemoryAgent => observations_xml::parse(&reply.text),
-            Self::SilentTurn => no_reply::parse(&reply.text),
+            Self::SilentTurn => Ok(no_reply::parse(&reply.text, no_reply)),
         }
     }
 }
@@ -153,6 +154,8 @@ pub struct ModelExtractor {
     rendering: Rendering,
     guidance: Guidance,
     limits: ModelLimits,
+    /// The answer of a silent turn that means that nothing is worth keeping.
+    no_reply: String,
     session_model: Option<Arc<ModelForSession>>,
     /// Tokens that are sent with every window: of background work, and of conversations with a person.
     prompt_tokens: [OnceLock<u32>; 2],
@@ -170,6 +173,7 @@ impl ModelExtractor {
             rendering: Rendering::default(),
             guidance: Guidance::default(),
             limits: ModelLimits::default(),
+            no_reply: NO_REPLY.to_owned(),
             session_model: None,
             prompt_tokens: Default::default(),
         }
@@ -209,6 +213,13 @@ impl ModelExtractor {
         Self { limits, ..self }
     }
 
+    /// Sets the answer of a silent turn that means that nothing is worth keeping.
+    #[must_use]
+    pub fn with_no_reply(self, no_reply: &str) -> Self {
+        let no_reply = no_reply.to_owned();
+        Self { no_reply, ..self }
+    }
+
     /// The model to ask about a window.
     fn model_for(&self, window: Window<'_>) -> Arc<dyn Model> {
         match &self.session_model {
@@ -225,6 +236,8 @@ impl ModelExtractor {
             dialect: self.dialect,
             rendering: self.rendering,
             guidance: &self.guidance,
+            no_reply: &self.no_reply,
+            context_tokens: context,
             answer_tokens: self.limits.answer_tokens.min((context / 4).max(1)),
             prompt_tokens: 0,
             count: &count,
@@ -271,7 +284,10 @@ impl ModelExtractor {
                 )));
             }
         }
-        let answer = self.dialect.parse(reply).map_err(unusable_answer_error)?;
+        let answer = self
+            .dialect
+            .parse(reply, &self.no_reply)
+            .map_err(unusable_answer_error)?;
         let is_checked = self.dialect == Dialect::Extract;
         let shown = &question.rendered;
         Ok(extraction_output::build_output(

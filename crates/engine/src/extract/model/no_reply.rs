@@ -1,4 +1,4 @@
-//! The silent turn of MindRoom's auto-flush: lines to remember, or `NO_REPLY`.
+//! The silent turn of MindRoom's auto-flush: lines to remember, or a token such as `NO_REPLY`.
 //!
 //! Every line stays a memory of its own, where MindRoom fuses them into one (M73). The token is recognized with any
 //! punctuation, where MindRoom stores `- NO_REPLY.` as a memory (M79). The window is rendered as in MindRoom:
@@ -9,12 +9,12 @@ use std::collections::HashSet;
 use daybook_domain::{Event, Origin};
 use daybook_text::fence::one_line;
 
-use super::answer::{ModelAnswer, Suggestion, UnusableAnswer};
+use super::answer::{ModelAnswer, Suggestion};
 use super::transcript::{RenderedTranscript, TokenCounter};
 use crate::extract::DropReason;
 
-/// The model's answer when nothing is worth keeping.
-pub(super) const TOKEN: &str = "NO_REPLY";
+/// The model's answer when nothing is worth keeping, unless settings name another.
+pub const NO_REPLY: &str = "NO_REPLY";
 /// Most memories of one answer.
 const MEMORIES: usize = 10;
 /// Most characters of one message; longer ones end in an ellipsis.
@@ -71,15 +71,12 @@ fn line(event: &Event) -> Option<String> {
     Some(format!("{role}: {text}"))
 }
 
-/// Parses an answer: the token, or one memory per line.
-pub(super) fn parse(answer: &str) -> Result<ModelAnswer, UnusableAnswer> {
-    if answer.trim().is_empty() {
-        return Err(UnusableAnswer("is empty"));
-    }
+/// Parses an answer: one memory per line, or nothing to keep, which is `token` or an empty answer.
+pub(super) fn parse(answer: &str, token: &str) -> ModelAnswer {
     let mut parsed = ModelAnswer::default();
     let mut known = HashSet::new();
     let lines = answer.lines().map(strip_list_markers);
-    for line in lines.filter(|line| !line.is_empty() && !is_fence(line) && !is_token(line)) {
+    for line in lines.filter(|line| !line.is_empty() && !is_fence(line) && !is_token(line, token)) {
         if !known.insert(line.to_lowercase()) {
             continue;
         }
@@ -89,7 +86,7 @@ pub(super) fn parse(answer: &str) -> Result<ModelAnswer, UnusableAnswer> {
         }
         parsed.suggestions.push(Suggestion::fact(line));
     }
-    Ok(parsed)
+    parsed
 }
 
 /// The line without list markers and surrounding blanks.
@@ -117,12 +114,12 @@ fn is_fence(line: &str) -> bool {
 }
 
 /// Whether a line is the token, ignoring case, quotes, emphasis and punctuation.
-fn is_token(line: &str) -> bool {
+fn is_token(line: &str, token: &str) -> bool {
     let bare = |text: &str| -> String {
         let letters = text.chars().filter(|c| c.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()
     };
-    bare(line) == bare(TOKEN)
+    bare(line) == bare(token)
 }
 
 #[cfg(test)]
@@ -131,7 +128,7 @@ mod tests {
     use super::*;
 
     fn lines(answer: &str) -> Vec<String> {
-        let parsed = parse(answer).expect("it is readable");
+        let parsed = parse(answer, NO_REPLY);
         parsed.suggestions.into_iter().map(|s| s.text).collect()
     }
 
@@ -153,9 +150,22 @@ mod tests {
             "NO_REPLY\nNO_REPLY",
             "- - NO_REPLY",
         ] {
-            assert_eq!(parse(answer), Ok(ModelAnswer::default()), "{answer}");
+            assert_eq!(parse(answer, NO_REPLY), ModelAnswer::default(), "{answer}");
         }
-        assert_eq!(parse(" \n"), Err(UnusableAnswer("is empty")));
+    }
+
+    #[test]
+    fn an_empty_answer_is_nothing_to_keep() {
+        for answer in ["", " \n", "```\n```"] {
+            assert_eq!(parse(answer, NO_REPLY), ModelAnswer::default(), "{answer}");
+        }
+    }
+
+    #[test]
+    fn another_token_is_nothing_and_the_usual_one_is_a_line_then() {
+        assert_eq!(parse("- **[Leer].**", "[leer]"), ModelAnswer::default());
+        let parsed = parse("NO_REPLY", "[leer]");
+        assert_eq!(parsed.suggestions, [Suggestion::fact("NO_REPLY")]);
     }
 
     /// There up to ten become one line, joined by ` | `.
@@ -175,7 +185,7 @@ mod tests {
     #[test]
     fn of_many_lines_the_first_ten_are_kept_and_the_rest_counted() {
         let answer: Vec<String> = (0..15).map(|n| format!("- memory {n}")).collect();
-        let parsed = parse(&answer.join("\n")).expect("it is readable");
+        let parsed = parse(&answer.join("\n"), NO_REPLY);
         assert_eq!(parsed.suggestions.len(), 10);
         assert_eq!(parsed.dropped.count_of(DropReason::TooMany), 5);
     }

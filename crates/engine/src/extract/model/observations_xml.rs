@@ -51,10 +51,11 @@ impl Tag<'_> {
     }
 }
 
-/// Parses an answer. Without any of our elements it is unusable: it cannot be distinguished from a refusal.
+/// Parses an answer. An empty one is nothing to keep. One of words without any of our elements is unusable: it cannot be
+/// distinguished from a refusal.
 pub(super) fn parse(answer: &str) -> Result<ModelAnswer, UnusableAnswer> {
     if answer.trim().is_empty() {
-        return Err(UnusableAnswer("is empty"));
+        return Ok(ModelAnswer::default());
     }
     let scanned = scan(answer);
     let element = |tag: &Tag<'_>| tag.name.starts_with("observation");

@@ -10,6 +10,7 @@ use daybook_domain::SessionKind;
 use daybook_domain::model::{Message, ModelRequest, Role};
 
 use super::guidance::Guidance;
+use super::no_reply::NO_REPLY;
 use super::transcript::{EventNumbers, RenderedTranscript, TokenCounter, render};
 use super::truncate::keep_ends;
 use super::{Dialect, Rendering, headings, no_reply, rollout};
@@ -17,12 +18,6 @@ use crate::extract::Window;
 use daybook_text::fence::normalize_lines;
 use daybook_text::prompt::Prompt;
 
-/// Most lines of the diary.
-const MAX_RECENT: usize = 80;
-/// Most snippets of memory.
-const MAX_RELEVANT: usize = 5;
-/// Most characters of a snippet, and of a line of the diary.
-const SNIPPET: usize = 400;
 /// Bound of everything besides the transcript, prompt included, in percent of the transcript's tokens.
 const BESIDES: u32 = 22;
 /// Tokens that are always allowed besides a transcript, prompt excluded.
@@ -49,6 +44,10 @@ pub(super) struct QuestionBuilder<'a> {
     pub(super) dialect: Dialect,
     pub(super) rendering: Rendering,
     pub(super) guidance: &'a Guidance,
+    /// The answer of a silent turn that means that nothing is worth keeping.
+    pub(super) no_reply: &'a str,
+    /// Most tokens of question and answer together.
+    pub(super) context_tokens: u32,
     pub(super) answer_tokens: u32,
     /// The result of [`QuestionBuilder::count_prompt`].
     pub(super) prompt_tokens: u32,
@@ -64,7 +63,7 @@ impl QuestionBuilder<'_> {
         let besides = (tokens.saturating_mul(BESIDES) / 100)
             .saturating_sub(self.prompt_tokens)
             .max(LEAST_BESIDES);
-        let mut parts = self.besides(window, besides);
+        let mut parts = self.besides(window, besides, self.known_tokens(tokens, besides));
         parts.push(format!(
             "<transcript>\n{}\n</transcript>",
             rendered.text.trim_end()
@@ -118,6 +117,12 @@ impl QuestionBuilder<'_> {
         };
         let prompt = Prompt::of(self.dialect.file());
         let prompt = prompt.text.replace("{conversation}", conversation);
+        let prompt = match self.dialect {
+            Dialect::SilentTurn => prompt.replace(NO_REPLY, self.no_reply),
+            Dialect::Extract | Dialect::Observations | Dialect::StageOne | Dialect::MemoryAgent => {
+                prompt
+            }
+        };
         match self.dialect {
             Dialect::MemoryAgent => prompt,
             Dialect::Extract | Dialect::Observations | Dialect::StageOne | Dialect::SilentTurn
@@ -142,9 +147,28 @@ impl QuestionBuilder<'_> {
         }
     }
 
+    /// Most tokens of known memory beside a transcript of `transcript` tokens. A silent turn shows few messages and as
+    /// much of memory as settings say, wherever the model can read it; in other dialects it shares the room for
+    /// everything besides the transcript, half of which is reserved for the events just before the window.
+    fn known_tokens(&self, transcript: u32, besides: u32) -> u32 {
+        match self.dialect {
+            Dialect::SilentTurn => {
+                let used = [self.prompt_tokens, self.answer_tokens, transcript, besides];
+                // A twentieth is left for the provider's wrapping of messages.
+                let readable = self.context_tokens / 20 * 19;
+                used.into_iter()
+                    .fold(readable, u32::saturating_sub)
+                    .max(besides / 2)
+            }
+            Dialect::Extract | Dialect::Observations | Dialect::StageOne | Dialect::MemoryAgent => {
+                besides / 2
+            }
+        }
+    }
+
     /// The material before the transcript, within `budget` tokens: guidance always, then the summary, known
-    /// memory, and the events just before the window.
-    fn besides(&self, window: Window<'_>, budget: u32) -> Vec<String> {
+    /// memory, which may take more in a silent turn, and the events just before the window.
+    fn besides(&self, window: Window<'_>, budget: u32, most_known: u32) -> Vec<String> {
         let mut left = budget;
         let mut parts = Vec::new();
         parts.extend(fenced("guidance", &self.guidance.lines()));
@@ -158,7 +182,7 @@ impl QuestionBuilder<'_> {
             .map(|s| keep_ends(s, most, 0))
             .collect();
         let summary = self.fitting(&summary, budget, &mut left);
-        let known = self.known(window, &mut left);
+        let known = self.known(window, most_known, &mut left);
         let before = render(window.before, EventNumbers::Hidden, left, self.count);
         parts.extend(fenced("known", &known));
         parts.extend(fenced("summary", &summary));
@@ -168,20 +192,25 @@ impl QuestionBuilder<'_> {
         parts
     }
 
-    fn known(&self, window: Window<'_>, left: &mut u32) -> Vec<String> {
-        let snippet = |text: &String| text.chars().take(SNIPPET).collect::<String>();
-        let relevant = window.known.relevant.iter().take(MAX_RELEVANT).map(snippet);
-        let recent = window
+    /// Memories on the topics and the newest lines of the diary, as far as they fit.
+    fn known(&self, window: Window<'_>, most: u32, left: &mut u32) -> Vec<String> {
+        let newest = window.known.recent.iter().rev();
+        let known: Vec<String> = window
             .known
-            .recent
+            .relevant
             .iter()
-            .rev()
-            .take(MAX_RECENT)
-            .map(snippet);
-        let snippets: Vec<String> = relevant.chain(recent).collect();
-        // Half of the rest is reserved for the events just before the window.
-        let most = *left / 2;
-        self.fitting(&snippets, most, left)
+            .chain(newest)
+            .cloned()
+            .collect();
+        match self.dialect {
+            Dialect::SilentTurn => {
+                let mut room = most;
+                self.fitting(&known, most, &mut room)
+            }
+            Dialect::Extract | Dialect::Observations | Dialect::StageOne | Dialect::MemoryAgent => {
+                self.fitting(&known, most.min(*left / 2), left)
+            }
+        }
     }
 
     /// The leading `texts` that fit `most` tokens. Subtracts their tokens from `left`.

@@ -186,6 +186,73 @@ fn each_dialect_can_say_nothing() {
     }
 }
 
+/// Where an answer is running text, saying nothing is an answer; where a form is required, it is none.
+#[test]
+fn an_empty_answer_is_nothing_to_keep_where_no_form_is_required() {
+    for dialect in [
+        Dialect::Observations,
+        Dialect::MemoryAgent,
+        Dialect::SilentTurn,
+    ] {
+        let extracted = extract_answer(dialect, " \n").expect("it is an answer");
+        assert_eq!(extracted, ExtractorOutput::default(), "{dialect:?}");
+    }
+    for dialect in [Dialect::Extract, Dialect::StageOne] {
+        let error = extract_answer(dialect, "").expect_err("it has no form");
+        assert_eq!(error.class, FailureClass::Content);
+    }
+}
+
+#[test]
+fn another_token_of_a_silent_turn_is_asked_for_and_understood() {
+    let model = ScriptedModel::of(vec![Ok(reply("Leer."))]);
+    let extractor = ModelExtractor::new(Arc::clone(&model) as Arc<dyn Model>, Dialect::SilentTurn)
+        .with_rendering(Rendering::Lines)
+        .with_no_reply("LEER");
+    let extracted = run(&extractor, &dialogue_events(TALK)).expect("it is an answer");
+    assert_eq!(extracted, ExtractorOutput::default());
+    let asked = request_text(&model.requests()[0]);
+    assert!(
+        asked.contains("answer exactly LEER") && !asked.contains("NO_REPLY"),
+        "{asked}"
+    );
+}
+
+/// Its window is small, so that a share of it would leave out most of what settings have it shown.
+#[test]
+fn a_silent_turn_shows_all_of_memory_that_it_is_given_and_its_model_can_read() {
+    let events = dialogue_events("human: short");
+    let session = session(&events);
+    let recent: Vec<String> = (0..80)
+        .map(|n| format!("{n:03} {}", "d".repeat(390)))
+        .collect();
+    let window = Window {
+        known: KnownMemory {
+            recent: &recent,
+            relevant: &[],
+            summary: None,
+        },
+        ..window(&session, &events)
+    };
+    let shown = |context| {
+        let model = ScriptedModel {
+            context,
+            ..Arc::into_inner(ScriptedModel::of(vec![])).unwrap()
+        };
+        let extractor = ModelExtractor::new(Arc::new(model), Dialect::SilentTurn)
+            .with_rendering(Rendering::Lines);
+        let request = extractor.question(window, None).request;
+        let lines = request_text(&request).matches("ddd\n").count();
+        (
+            lines,
+            request_tokens(&*extractor.model, &request) + request.max_tokens <= context,
+        )
+    };
+    assert_eq!(shown(128_000), (80, true));
+    let (lines, fits) = shown(8_192);
+    assert!((20..80).contains(&lines) && fits, "{lines}");
+}
+
 #[test]
 fn the_dialects_of_other_systems_become_the_same_extraction() {
     let xml = "<observation><text>Run cargo fmt before every commit</text><context>asked by Ada</context></observation>";
@@ -215,14 +282,12 @@ fn an_answer_that_cannot_be_read_changes_nothing_and_is_reported() {
         (Dialect::Extract, "Sure! Here is what I found:"),
         (Dialect::Extract, "{\"observations\": []}"),
         (Dialect::Extract, "[]"),
-        (Dialect::Observations, " \n"),
         (Dialect::Observations, "I'm sorry, I can't help with that."),
         (Dialect::Observations, "<observation><text>Run"),
         (
             Dialect::StageOne,
             "{\"rollout_summary\": \"s\", \"rollout_slug\": null, \"raw_memory\": \"m\", \"more\": 1}",
         ),
-        (Dialect::SilentTurn, ""),
     ] {
         let error = extract_answer(dialect, answer).expect_err(answer);
         assert_eq!(error.class, FailureClass::Content, "{answer}");
