@@ -3,7 +3,8 @@
 //! The page lists, by number, what the systems do that Daybook takes after, and what Daybook does about it. This
 //! check fails when a number is missing or stands twice, when a status has another form than the page's head
 //! describes, when a named test does not exist, when a test's name or a comment cites a number that the page does
-//! not have, and when a comment cites a source that readers do not have.
+//! not have, when a comment cites a source that readers do not have, and when something is not built that is part of no
+//! plan. It prints what each of the five systems has, and how much of it is here.
 //!
 //! Not here: whether a test shows what its row claims. Reviewers read it.
 
@@ -11,6 +12,7 @@ mod citations;
 mod page;
 #[cfg(test)]
 mod page_tests;
+mod systems;
 mod test_index;
 
 use std::fs;
@@ -57,7 +59,15 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<CheckReport> {
         read_file(root, &page?.path(), &mut files)?;
     }
     files.sort_by(|a, b| a.place.cmp(&b.place));
-    Ok(report(&text, &files))
+    let mut report = report(&text, &files);
+    let page = page::parse(&text);
+    for (number, why) in systems::broken(&page) {
+        let line = page.rows[&number].line;
+        report
+            .broken
+            .push(format!("{PAGE}:{line}: {number}: {why}"));
+    }
+    Ok(report)
 }
 
 fn report(text: &str, files: &[SourceFile]) -> CheckReport {
@@ -71,13 +81,8 @@ fn report(text: &str, files: &[SourceFile]) -> CheckReport {
     broken.extend(unknown_tests(&page, &tests));
     broken.extend(others().flat_map(|file| citations::unresolved(file, &page)));
     broken.extend(citations::missing_in_rows(&page, &tests));
-    let shown = page.rows.values().filter(|row| !row.tests.is_empty());
     CheckReport {
-        summary: format!(
-            "{} behaviours, {} of them with tests",
-            page.rows.len(),
-            shown.count()
-        ),
+        summary: systems::summary(&page),
         broken,
     }
 }

@@ -21,11 +21,22 @@ impl fmt::Display for Number {
     }
 }
 
+/// What Daybook does about a behaviour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum StatusKind {
+    Shown,
+    Otherwise,
+    NotBuilt,
+}
+
 /// A numbered behaviour.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Row {
     /// Line of the page.
     pub(super) line: usize,
+    pub(super) kind: StatusKind,
+    /// The status without its first words: the reason of an `otherwise` or a `not built`.
+    pub(super) reason: String,
     /// Tests that the status names.
     pub(super) tests: Vec<String>,
 }
@@ -114,7 +125,25 @@ fn parse_row(before: Number, line: usize, cells: &[&str]) -> Result<Option<(Numb
         return Err(format!("{number} names no behaviour"));
     }
     let tests = status_tests(status).map_err(|why| format!("{number}: {why}"))?;
-    Ok(Some((number, Row { line, tests })))
+    let (kind, reason) = kind_of(status);
+    let row = Row {
+        line,
+        kind,
+        reason: reason.trim_start_matches(": ").to_owned(),
+        tests,
+    };
+    Ok(Some((number, row)))
+}
+
+/// The kind of a status, and the rest of it.
+fn kind_of(status: &str) -> (StatusKind, &str) {
+    if let Some(reason) = status.strip_prefix("otherwise") {
+        (StatusKind::Otherwise, reason)
+    } else if let Some(reason) = status.strip_prefix("not built") {
+        (StatusKind::NotBuilt, reason)
+    } else {
+        (StatusKind::Shown, status)
+    }
 }
 
 /// Reads `D12`.

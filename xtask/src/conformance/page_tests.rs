@@ -208,6 +208,57 @@ fn a_source_that_readers_do_not_have_is_named() {
 }
 
 #[test]
+fn what_is_not_built_must_be_planned() {
+    let rows = |rows: &[&str]| {
+        let text = rows.join("\n");
+        page::parse(&format!(
+            "## C: Codex\n\n| no. | there | here |\n|---|---|---|\n{text}\n"
+        ))
+    };
+    let before: Vec<String> = (1..48)
+        .map(|n| format!("| C{n} | So. | shown by `it_holds` |"))
+        .collect();
+    let mut all: Vec<&str> = before.iter().map(String::as_str).collect();
+    all.push("| C48 | A reset. | not built |");
+    assert_eq!(systems::broken(&rows(&all)), []);
+    all[6] = "| C7 | So. | not built: too much |";
+    let broken = systems::broken(&rows(&all));
+    assert!(
+        broken.len() == 1 && broken[0].1.starts_with("it is not built"),
+        "{broken:?}"
+    );
+}
+
+#[test]
+fn the_summary_counts_each_system_and_names_what_is_not_shown() {
+    let text = page(&WHOLE, &["| M1 | So. | otherwise: it is better |"]);
+    let summary = systems::summary(&page::parse(&text));
+    let line = |name: &str| {
+        let line = summary
+            .lines()
+            .find(|line| line.starts_with(name))
+            .expect("it is listed");
+        line[name.len()..]
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        line("Daycare, collection of sessions"),
+        ["3", "1", "1", "1"]
+    );
+    assert_eq!(line("MindRoom"), ["1", "0", "1", "0"]);
+    assert!(
+        summary.contains("\nMindRoom, done otherwise:\n  M1: it is better"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("  D2: a reason (shown by `it_is_granted_once`)"),
+        "{summary}"
+    );
+}
+
+#[test]
 fn this_workspace_conforms() {
     let report = super::check(&crate::root()).unwrap();
     assert_eq!(report.broken, [""; 0], "{}", report.summary);

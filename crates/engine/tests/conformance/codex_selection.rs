@@ -1,4 +1,4 @@
-//! C32 to C46, C76 and C85 to C90: which sessions a consolidation selects, and the files that it writes of them. Here
+//! C14, C32 to C46, C72, C76 and C85 to C90: which sessions a consolidation selects, and the files that it writes of them. Here
 //! a session's snapshot is the last event that was extracted and when, where Codex has seconds.
 
 use std::fs;
@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use daybook_domain::seams::ConsolidationResults;
 use daybook_domain::{
-    EventId, EventSeq, FinishOutcome, JobKey, JobKind, JobStatus, Priority, SelectionRecord,
-    SessionId, Tenant, Use, UseKind, UsedBy,
+    EventId, EventSeq, FailureClass, FinishOutcome, JobKey, JobKind, JobStatus, Priority,
+    SelectionRecord, SessionId, Tenant, Use, UseKind, UsedBy,
 };
 use daybook_engine::files::workspace_diff::WorkspaceDiff;
 use daybook_engine::files::{FilesConfig, Folder};
@@ -167,6 +167,57 @@ fn c44_a_session_that_was_not_used_for_long_is_deselected_and_nothing_is_deleted
         cite(fixture, &s("old")).await;
         consolidate(fixture).await;
         check(fixture, &[("cited", 1), ("new", 1), ("old", 1)]).await;
+    });
+}
+
+/// In Codex a pruning deletes what was not used for long; here it falls out of the selection.
+#[test]
+fn c72_a_session_lapses_though_its_model_may_not_be_asked() {
+    codex(9, async |fixture| {
+        learn(fixture, "old", "the limit is 20").await;
+        fixture.wait(20 * DAY);
+        learn(fixture, "fresh", "the port is 8080").await;
+        check(fixture, &[("fresh", 1), ("old", 1)]).await;
+        *fixture.extractor.failure_class.lock().expect("no panic") = Some(FailureClass::Outage);
+        fixture
+            .append_texts(&s("waiting"), &["the tests need Docker"])
+            .await;
+        let touched = fixture.store.touch_scope(&ada(), fixture.now()).await;
+        touched.expect("it is raised");
+        fixture.wait(12 * DAY);
+        let report = fixture.run_worker().await;
+        assert_eq!(report.failed.len(), 1, "{report:?}");
+        check(fixture, &[("fresh", 1)]).await;
+        assert_eq!(threads(fixture), ["fresh"]);
+        let texts = fixture.observation_texts().await;
+        assert_eq!(texts, ["the limit is 20", "the port is 8080"]);
+    });
+}
+
+#[test]
+fn c14_a_new_extraction_keeps_the_counts_of_uses() {
+    codex(1, async |fixture| {
+        learn(fixture, "a", "the limit is 20").await;
+        cite(fixture, &s("a")).await;
+        let uses = async || {
+            let sessions = [s("a")];
+            let uses = fixture.store.uses(&sessions[0].tenant, &sessions).await;
+            uses.expect("the store answers")
+        };
+        let before = uses().await;
+        assert_eq!(before.len(), 1);
+        // The session goes on, and then all of it is extracted anew.
+        learn(fixture, "a", "the limit is 50").await;
+        assert_eq!(uses().await, before);
+        let key = JobKey::Extract(s("a"));
+        let redone = fixture.store.redo(&key, fixture.now()).await;
+        redone.expect("it begins again");
+        fixture.run_worker().await;
+        assert_eq!(fixture.job(&s("a")).await.redo, 1);
+        assert_eq!(uses().await, before);
+        // It still counts: one that was not cited does not displace it.
+        learn(fixture, "b", "the port is 8080").await;
+        check(fixture, &[("a", 2)]).await;
     });
 }
 
