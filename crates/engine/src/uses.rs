@@ -152,8 +152,8 @@ pub(crate) async fn cited_events(
     Ok(cited)
 }
 
-/// The events that a citation of a whole session means: what its person said, on which most of what was learned from it
-/// rests; of a session in which no person speaks, its first event.
+/// The events that a citation of a whole session means: its person's messages, on which most of what was learned from
+/// it rests; in a session without any, its first event.
 async fn session_events(
     store: &(impl SessionLog + ?Sized),
     session: &Session,
