@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use daybook_domain::StoreError;
 
-use super::json::{self, Unreadable};
+use super::json::{self, EntryTexts, Unreadable};
 use super::state::FlushState;
 use crate::blocking::LOCK_WAIT;
 
@@ -25,6 +25,8 @@ const STATE_BYTES: u64 = 256 * 1024 * 1024;
 pub(super) struct StateFile {
     path: PathBuf,
     cached: Mutex<Option<CachedState>>,
+    /// The texts of the entries that were written last.
+    texts: Mutex<EntryTexts>,
     change_count: AtomicU64,
 }
 
@@ -77,6 +79,7 @@ impl StateFile {
         Self {
             path: path.to_owned(),
             cached: Mutex::new(None),
+            texts: Mutex::default(),
             change_count: AtomicU64::new(0),
         }
     }
@@ -162,7 +165,8 @@ impl StateFile {
     pub(super) fn replace(&self, state: FlushState) -> Result<(), StoreError> {
         let new = self.sibling_path("tmp");
         let write = || {
-            let text = json::to_json(&state)?;
+            let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+            let text = json::to_json(&state, &mut texts)?;
             let mut file = private_options()
                 .create(true)
                 .truncate(true)

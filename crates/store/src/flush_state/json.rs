@@ -25,20 +25,58 @@ pub(super) enum Unreadable {
     Newer(u64),
 }
 
+/// The file without its sessions, whose texts are put in their place.
 #[derive(Serialize)]
 struct FileJson<'a> {
     version: u64,
-    sessions: BTreeMap<String, EntryJson<'a>>,
+    sessions: Map<String, Value>,
     daybook: OwnFileFields,
     #[serde(flatten)]
     rest: &'a Map<String, Value>,
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum EntryJson<'a> {
-    Own(Box<OwnEntryJson<'a>>),
-    Foreign(&'a Value),
+/// How the file without sessions spells that it has none.
+const NO_SESSIONS: &str = "\"sessions\": {}";
+/// The indent of an entry.
+const INDENT: &str = "    ";
+
+/// The texts of the entries that were written last. The whole file is replaced with each change, which concerns one entry
+/// or a few: the texts of all others are copied.
+#[derive(Debug, Default)]
+pub(super) struct EntryTexts(BTreeMap<JobKey, EntryText>);
+
+#[derive(Debug)]
+struct EntryText {
+    entry: LedgerEntry,
+    /// The entry's name in the file.
+    name: String,
+    text: String,
+}
+
+impl EntryTexts {
+    /// Brings the texts up to date with the entries of a book.
+    fn update(&mut self, state: &FlushState) -> Result<(), serde_json::Error> {
+        self.0.retain(|key, _| state.entries.contains_key(key));
+        for (key, entry) in &state.entries {
+            let JobKey::Extract(id) = key else { continue };
+            if self.0.get(key).is_some_and(|known| known.entry == *entry) {
+                continue;
+            }
+            let name = entry_name(id);
+            let text = entry_text(&name, &own_entry_json(id, entry)?)?;
+            let entry = entry.clone();
+            self.0.insert(key.clone(), EntryText { entry, name, text });
+        }
+        Ok(())
+    }
+}
+
+/// An entry with its name, as it stands in the file.
+fn entry_text(name: &str, entry: &impl Serialize) -> Result<String, serde_json::Error> {
+    // No string of JSON has a line break, so each one is the format's own.
+    let entry = serde_json::to_string_pretty(entry)?.replace('\n', &format!("\n{INDENT}"));
+    let name = serde_json::to_string(name)?;
+    Ok(escape_non_ascii(&format!("{INDENT}{name}: {entry}")))
 }
 
 /// MindRoom's keys, then ours.
@@ -83,30 +121,42 @@ struct ServedLane {
     served: u64,
 }
 
-/// Writes a book as JSON.
-pub(super) fn to_json(state: &FlushState) -> Result<String, serde_json::Error> {
-    let foreign_entries = state.foreign_entries.iter();
-    let mut sessions: BTreeMap<String, EntryJson<'_>> = foreign_entries
-        .map(|(name, value)| (name.clone(), EntryJson::Foreign(value)))
-        .collect();
-    for (key, entry) in &state.entries {
-        if let JobKey::Extract(id) = key {
-            sessions.insert(
-                entry_name(id),
-                EntryJson::Own(Box::new(own_entry_json(id, entry)?)),
-            );
-        }
+/// Writes a book as JSON; `texts` are those of the last one.
+pub(super) fn to_json(
+    state: &FlushState,
+    texts: &mut EntryTexts,
+) -> Result<String, serde_json::Error> {
+    texts.update(state)?;
+    let mut foreign = Vec::new();
+    for (name, value) in &state.foreign_entries {
+        foreign.push((name, entry_text(name, value)?));
     }
+    let foreign = foreign
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()));
+    let mut sessions: BTreeMap<&str, &str> = foreign.collect();
+    let own = texts.0.values();
+    sessions.extend(own.map(|own| (own.name.as_str(), own.text.as_str())));
     let file = FileJson {
         version: VERSION,
-        sessions,
+        sessions: Map::new(),
         daybook: OwnFileFields {
             claimed: state.claimed,
             rounds: state.rounds.lanes().map(served_lane).collect(),
         },
         rest: &state.rest,
     };
-    Ok(escape_non_ascii(&serde_json::to_string_pretty(&file)?))
+    let file = escape_non_ascii(&serde_json::to_string_pretty(&file)?);
+    // It is the file's second key, before which no other program's text stands.
+    let Some((head, tail)) = file
+        .split_once(NO_SESSIONS)
+        .filter(|_| !sessions.is_empty())
+    else {
+        return Ok(file + "\n");
+    };
+    let sessions: Vec<&str> = sessions.into_values().collect();
+    let sessions = sessions.join(",\n");
+    Ok(format!("{head}\"sessions\": {{\n{sessions}\n  }}{tail}\n"))
 }
 
 fn own_entry_json<'a>(
@@ -202,7 +252,6 @@ fn escape_non_ascii(json: &str) -> String {
             let _ = write!(out, "\\u{unit:04x}");
         }
     }
-    out.push('\n');
     out
 }
 
