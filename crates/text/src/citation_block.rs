@@ -8,6 +8,8 @@
 
 use std::borrow::Cow;
 
+use daybook_domain::{Event, Origin};
+
 const OPEN: &str = "<oai-mem-citation>";
 const CLOSE: &str = "</oai-mem-citation>";
 /// Longest block that is recognised, in bytes; more is text. A stream holds no more back.
@@ -125,6 +127,15 @@ pub fn split(text: &str) -> (Cow<'_, str>, CitationBlock) {
     }
     visible.push_str(rest);
     (Cow::Owned(visible), cited)
+}
+
+/// Takes the blocks out of an agent's event: events that an older version stored have them in their text.
+pub fn hide_in(event: &mut Event) {
+    if event.origin == Origin::Assistant
+        && let (Cow::Owned(visible), _) = split(&event.text)
+    {
+        visible.trim_end().clone_into(&mut event.text);
+    }
 }
 
 /// Whether more of a text may come.

@@ -70,10 +70,15 @@ pub(crate) async fn context_at(
         });
     }
     let branch = query.branch.clone().or_else(|| at.place.branch.clone());
-    let budget = match daybook.settings.inject {
-        true => query.budget.unwrap_or(daybook.settings.context_tokens),
-        false => 0,
-    };
+    if !daybook.settings.inject {
+        return Ok(AgentContext {
+            assembled: MemoryContext::default(),
+            at,
+            branch,
+            refused: Vec::new(),
+        });
+    }
+    let budget = query.budget.unwrap_or(daybook.settings.context_tokens);
     let files = memory_files::read(&daybook.root, &daybook.settings, at.project.as_ref());
     let top = Path::new(&at.place.root);
     let loaded = loaded_by_host(top, top, None);

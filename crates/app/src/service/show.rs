@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use daybook_domain::{Citation, Event, EventSeq, Session};
+use daybook_text::citation_block;
 
 use super::{RequestError, format_time};
 use crate::wiring::Daybook;
@@ -21,7 +22,8 @@ pub(crate) async fn load_cited(
         ))
     })?;
     let session = find_session(daybook, &citation).await?;
-    let events = load_events(daybook, &session, &citation, around).await?;
+    let mut events = load_events(daybook, &session, &citation, around).await?;
+    events.iter_mut().for_each(citation_block::hide_in);
     if events.is_empty() {
         bail!(RequestError::NotFound(format!(
             "source expired: session {} has no such lines any more",

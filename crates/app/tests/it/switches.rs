@@ -118,7 +118,11 @@ fn c101_memory_that_is_not_to_be_injected_is_made_and_found_and_put_before_nobod
         shown.contains("inject = \"off\"") && !shown.contains(PREFERENCE),
         "{shown}"
     );
-    assert_eq!(place.json(&["context"])["text"], Value::from(""));
+    for profile in ["daybook", "codex", "mindroom"] {
+        let profile = format!("profile={profile}");
+        let shown = place.json(&["context", "--set", &profile]);
+        assert_eq!(shown["text"], Value::from(""), "{profile}");
+    }
     let path = place.write("a.jsonl", &teaching_session(1).text());
     place.stdout(&["import", &path.display().to_string()]);
     place.stdout(&["update", "--all"]);

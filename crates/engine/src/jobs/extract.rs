@@ -25,6 +25,7 @@ use crate::guard::{ItemFailure, run_isolated};
 use crate::projects::assign::{AssignmentBasis, ProjectAssignment};
 use crate::projects::settle::{apply, settle_new_roots};
 use crate::stage::within;
+use daybook_text::citation_block;
 
 /// Most bytes of the events before a window that are read at once; an event is read whole.
 const BEFORE_BYTES: usize = 2 * 1024 * 1024;
@@ -319,6 +320,10 @@ pub(super) fn visible_events(
     read.into_iter()
         .filter(|event| !retracted.contains(&event.seq) && !session.is_passed(event.seq))
         .filter(|event| !is_off(event))
+        .map(|mut event| {
+            citation_block::hide_in(&mut event);
+            event
+        })
         .collect()
 }
 

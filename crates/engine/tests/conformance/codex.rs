@@ -284,3 +284,20 @@ fn a_newer_version_takes_up_what_an_older_one_gave_up_once_and_nothing_of_a_pers
         assert_eq!(fixture.store.gaps_of(&cancelled).await.unwrap().len(), 1);
     });
 }
+
+/// Newer versions take the block out before an event is stored.
+#[test]
+fn an_event_that_an_older_version_stored_is_read_without_its_block() {
+    codex(async |fixture| {
+        let block = "<oai-mem-citation>\n<rollout_ids>\n</rollout_ids>\n</oai-mem-citation>";
+        let answer = format!("the limit is 50\n\n{block}\n");
+        let mut append = fixture.new_append(&s("a"), &["what is the limit", &answer]);
+        append.events[1].origin = daybook_domain::Origin::Assistant;
+        fixture.store.append(&append).await.unwrap();
+        fixture.wait(13 * 3_600);
+        fixture.run_worker().await;
+        let shown = fixture.extractor.shown_windows.lock().unwrap();
+        let (_, texts) = shown.first().expect("it was read");
+        assert_eq!(texts, &["what is the limit", "the limit is 50"]);
+    });
+}

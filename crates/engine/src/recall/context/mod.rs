@@ -66,8 +66,8 @@ impl CurrentWork<'_> {
     }
 }
 
-/// An assembled context.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An assembled context; by default the empty one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemoryContext {
     /// The whole text; empty without any entry.
     pub text: String,
