@@ -12,6 +12,7 @@ use daybook_domain::{
     Priority, RetryPolicy, RetryWait, Scope, ScopeKind, SessionId, Tenant, Timestamp,
 };
 use daybook_engine::hook_events::update_lock::UpdateLock;
+use daybook_engine::jobs::ENGINE;
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
 use daybook_testkit::run;
 use serde_json::json;
@@ -211,7 +212,7 @@ fn broken() -> FailedTry {
         wait: RetryWait::default(),
         retry: RetryPolicy::default(),
         jitter: 0.0,
-        engine: "daybook/test".to_owned(),
+        engine: ENGINE.to_owned(),
     }
 }
 

@@ -453,3 +453,32 @@ fn where_an_observation_was_learned_from_is_shown_with_its_trust() {
     let explained = place.stdout(&[&question[..], &["--explain"]].concat());
     assert!(explained.contains("typed (trust full)"), "{explained}");
 }
+
+/// What is recorded as given up by an older version is done again by each of the commands that work in the background.
+#[test]
+fn background_work_takes_up_what_an_older_version_gave_up() {
+    for command in [&["update"][..], &["update", "--for", "30s"]] {
+        let place = TestPlace::new();
+        let label = import_unprocessed(&place);
+        place.stdout(&["jobs", "cancel", &label]);
+        let gaps = |place: &TestPlace| {
+            place.json(&["status"])["gaps"]
+                .as_array()
+                .map_or(0, Vec::len)
+        };
+        place.stdout(command);
+        assert_eq!(gaps(&place), 1, "a person's own wish stays");
+        let database =
+            rusqlite::Connection::open(place.root().join("daybook.db")).expect("a database");
+        let failed = "UPDATE gaps SET failure_class = 'content', engine = 'daybook/0.0.1'";
+        assert_eq!(database.execute(failed, []).expect("a gap"), 1);
+        drop(database);
+        let said = place.stdout(command);
+        let status = place.json(&["status"]);
+        assert_eq!(
+            (gaps(&place), &status["sessions"]["covered"]),
+            (0, &json!(1)),
+            "{said} {status}"
+        );
+    }
+}

@@ -184,6 +184,32 @@ fn an_extraction_that_takes_too_long_is_a_failure_that_is_shown() {
     assert!(jobs.contains("home/small-1 took longer than 1s"), "{jobs}");
 }
 
+#[test]
+fn an_agents_own_model_reads_its_sessions_and_no_others() {
+    let server = LlmServer::start(Script::answering(repeat_first_words));
+    for (agent, is_asked) in [("claude-code", true), ("codex", false)] {
+        let own = format!("[agents.{agent}]\nextract_model = \"home/small-1\"\n");
+        let settings =
+            provider("openai", &server).replace("extract_model = \"home/small-1\"\n", "");
+        let place = place(&format!("{settings}{own}"));
+        let path = place
+            .write("a.jsonl", &teaching_session(1).text())
+            .display()
+            .to_string();
+        let before = server.requests();
+        stdout_of(&place, &["import", &path]);
+        stdout_of(&place, &["update", "--all"]);
+        assert_eq!(server.requests() > before, is_asked, "{agent}");
+        // What was read is not read again, because each result names its own extractor.
+        let redone = stdout_of(&place, &["update", "--redo"]);
+        assert!(
+            redone.contains("0 sessions begin again"),
+            "{agent}: {redone}"
+        );
+        assert_eq!(place.json(&["status"])["sessions"]["covered"], 1);
+    }
+}
+
 /// Answers without usage, so that the worst case stays spent.
 fn answer_without_usage(asked: &RecordedRequest) -> Behaviour {
     repeat_first_words(asked).without_usage()
