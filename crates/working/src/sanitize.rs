@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use daybook_text::citation_block;
 use daybook_text::cut::{blob, shorten};
 use daybook_text::names::redact_key;
 use daybook_text::redact::Redactor;
@@ -46,6 +47,8 @@ pub(super) fn clean(
     event: &ThreadEvent,
     bounds: Bounds,
 ) -> Result<ThreadEvent, StoreError> {
+    let shown = without_citation_block(event);
+    let event = shown.as_ref().unwrap_or(event);
     let cleaning = Cleaning { redactor, bounds };
     let plain = event.metadata.is_empty();
     // Most events have a text alone.
@@ -77,6 +80,31 @@ pub(super) fn clean(
         return Ok(ThreadEvent::new(kind, event.timestamp));
     }
     cleaning.whole(event)
+}
+
+/// An agent's answer without the block that names the memories it used, which is for programs; `None` for an event
+/// without one.
+fn without_citation_block(event: &ThreadEvent) -> Option<ThreadEvent> {
+    let EventType::LlmTextResponse {
+        content,
+        model,
+        usage,
+    } = &event.kind
+    else {
+        return None;
+    };
+    let (Cow::Owned(visible), _) = citation_block::split(content) else {
+        return None;
+    };
+    let kind = EventType::LlmTextResponse {
+        content: visible.trim_end().to_owned(),
+        model: model.clone(),
+        usage: usage.clone(),
+    };
+    Some(ThreadEvent {
+        kind,
+        ..event.clone()
+    })
 }
 
 /// Returns a chunk from outside as it may be stored.
@@ -195,5 +223,28 @@ mod tests {
         assert_eq!(custom.len(), 2);
         clean_custom(&redactor, &mut custom);
         assert_eq!(custom, once);
+    }
+
+    #[test]
+    fn c110_the_block_of_cited_memories_is_no_part_of_a_threads_answer() {
+        let block = "<oai-mem-citation>\n<rollout_ids>\n</rollout_ids>\n</oai-mem-citation>";
+        let answer = |content: String, model: Option<String>| EventType::LlmTextResponse {
+            content,
+            model,
+            usage: None,
+        };
+        for model in [None, Some("small-1".to_owned())] {
+            let given = answer(format!("The limit is 50.\n{block}\n"), model.clone());
+            let event = ThreadEvent::new(given, daybook_domain::Timestamp(7));
+            let cleaned = clean(&Redactor::standard(), &event, Bounds::first());
+            let expected = answer("The limit is 50.".to_owned(), model);
+            assert_eq!(cleaned.expect("it is kept").kind, expected);
+            // What it cites is read off the event as it was given.
+            let uuid = "0194f5a6-89ab-7cde-8123-456789abcdef";
+            let cited = block.replace("<rollout_ids>", &format!("<rollout_ids>\n{uuid}"));
+            let event = ThreadEvent::new(answer(cited, None), daybook_domain::Timestamp(7));
+            let mentions = crate::record::mentions_of(&event);
+            assert_eq!(mentions[0].citation.session, uuid);
+        }
     }
 }
