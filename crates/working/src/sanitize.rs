@@ -99,7 +99,7 @@ fn without_citation_block(event: &ThreadEvent) -> Option<ThreadEvent> {
     let kind = EventType::LlmTextResponse {
         content: visible.trim_end().to_owned(),
         model: model.clone(),
-        usage: usage.clone(),
+        usage: *usage,
     };
     Some(ThreadEvent {
         kind,
