@@ -22,7 +22,7 @@ const ALL: RangeInclusive<u32> = 1..=u32::MAX;
 /// Daycare's collection of sessions: marks, histories and the worker.
 const COLLECTION: Places = &[1..=26, 66..=73, 80..=80, 82..=82, 89..=91];
 /// Daycare's memories: transcripts, observations, entities and their agents.
-const MEMORIES: Places = &[27..=65, 74..=79, 81..=81, 83..=88, 92..=93];
+const MEMORIES: Places = &[27..=65, 74..=79, 81..=81, 83..=88, 92..=u32::MAX];
 
 const SYSTEMS: [System; 5] = [
     System {
