@@ -112,6 +112,7 @@ mod tests {
             forked_from: None,
             user: None,
             surface: None,
+            venue: crate::venue::Venue::default(),
             first_at: Timestamp::ZERO,
             last_at: Timestamp::ZERO,
             events: EventSeq(1),

@@ -96,7 +96,7 @@ async fn search(
     let scopes = at.project.iter().cloned().chain([settings.person_scope()]);
     let question = RecallQuestion {
         text: question,
-        scopes: Some(scopes.collect()),
+        reach: daybook_domain::Reach::Scopes(scopes.collect()),
         layers: Vec::new(),
         tools: false,
         limit: PROMPT_ANSWERS,

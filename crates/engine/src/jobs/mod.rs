@@ -5,6 +5,7 @@
 //!
 //! Not here: when a job is due (`domain`), how results are stored (`store`).
 
+mod agent_rules;
 mod consolidate;
 mod curation;
 mod entities;

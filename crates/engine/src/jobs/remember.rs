@@ -122,6 +122,7 @@ async fn store_note(
             forked_from: None,
             user: None,
             surface: None,
+            venue: daybook_domain::Venue::default(),
         },
         events: vec![event],
         remotes: Vec::new(),

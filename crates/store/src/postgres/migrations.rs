@@ -113,6 +113,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0017_proposals.sql"),
         serves: 12,
     },
+    Migration {
+        version: 18,
+        name: "venues",
+        sql: include_str!("migrations/0018_venues.sql"),
+        serves: 18,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

@@ -97,6 +97,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0014_proposals.sql"),
         serves: 9,
     },
+    Migration {
+        version: 15,
+        name: "venues",
+        sql: include_str!("migrations/0015_venues.sql"),
+        serves: 15,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

@@ -9,7 +9,7 @@ use daybook_domain::rescan::{
 use daybook_domain::seams::{Append, Store};
 use daybook_domain::{
     ClaimedJob, EntityChange, EntityWrite, EventSeq, Extraction, FinishOutcome, JobKey, JobKind,
-    ObservationId, Place, RulesRevision, Scope, SessionId, SessionMeta, Tenant, Yield,
+    ObservationId, Place, RulesRevision, Scope, SessionId, SessionMeta, Tenant, Venue, Yield,
 };
 
 use crate::fixtures::{
@@ -336,6 +336,12 @@ pub async fn every_text_beside_the_events_is_read_and_replaced(store: &dyn Store
             user,
             forked_from: Some("secret fork".to_owned()),
             surface: Some("secret surface".to_owned()),
+            venue: Venue {
+                room_id: Some("secret room".to_owned()),
+                thread_id: Some("secret thread".to_owned()),
+                team: Some("secret team".to_owned()),
+                filed_in: Some("agent/secret".to_owned()),
+            },
             ..from_file.session.clone()
         },
         ..from_file
@@ -358,6 +364,10 @@ pub async fn every_text_beside_the_events_is_read_and_replaced(store: &dyn Store
         TextField::ForkedFrom,
         TextField::User,
         TextField::Surface,
+        TextField::RoomId,
+        TextField::ThreadId,
+        TextField::Team,
+        TextField::FiledIn,
         TextField::SourcePath,
         TextField::ImportWhat,
         TextField::Digest,
