@@ -37,16 +37,21 @@ impl Venue {
     }
 
     /// The scope that all who take part share: the room, else the team. A room is narrower than a team, whose agents
-    /// work in other rooms, too.
+    /// work in other rooms, too. Without both, the room, the team or the agent that the caller named.
     #[must_use]
     pub fn shared_scope(&self, tenant: &Tenant) -> Option<Scope> {
         let room = self.room_id.as_ref().map(|room| (ScopeKind::Room, room));
         let team = self.team.as_ref().map(|team| (ScopeKind::Team, team));
-        room.or(team).map(|(kind, name)| Scope {
+        let held = room.or(team).map(|(kind, name)| Scope {
             tenant: tenant.clone(),
             kind,
             name: name.clone(),
-        })
+        });
+        let is_shared = |scope: &Scope| match scope.kind {
+            ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room => true,
+            ScopeKind::User | ScopeKind::Project => false,
+        };
+        held.or_else(|| self.named_scope(tenant).filter(is_shared))
     }
 
     /// The scope of raw events that happened here: that of the room or the team, else of their project, else of the

@@ -22,7 +22,7 @@ const SEARCH: &str = "recall searches everything, by words";
 const TOOLS: &str = "tools come over MCP, `daybook mcp`";
 
 /// Names of other systems, each with all names below it, and why nothing here uses them.
-static UNUSED: [(&str, &str); 19] = [
+static UNUSED: [(&str, &str); 18] = [
     ("memories.dedicated_tools", TOOLS),
     ("memories.dual_write", "there is one pipeline"),
     ("memories.extract_model", NAMED),
@@ -65,10 +65,6 @@ static UNUSED: [(&str, &str); 19] = [
     ("memory.search.include", SEARCH),
     ("memory.search.include_entrypoint", SEARCH),
     ("memory.search.mode", SEARCH),
-    (
-        "memory.team_reads_member_memory",
-        "each agent gets what its own scopes hold",
-    ),
 ];
 
 /// All known names with their meanings; a setting's own name comes before other systems' names of it.

@@ -39,7 +39,8 @@ static ABOUT_YOU: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Whether sessions of this name are those of one agent with a memory of its own.
-pub(crate) fn is_named_agent(agent: &str) -> bool {
+#[must_use]
+pub fn is_named_agent(agent: &str) -> bool {
     !UNNAMED.contains(&agent) && Descriptor::of_key(agent).is_none()
 }
 

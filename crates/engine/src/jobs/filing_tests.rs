@@ -77,7 +77,11 @@ fn filed(held: Held<'_>, text: &str, general: bool) -> String {
     let projects = FolderProjects::new([("/srv/tidepool".to_owned(), "tidepool".to_owned())]);
     let window = [event(text, held.folder)];
     let rule = PollutionRule::default();
-    let person = if held.user.is_empty() { "ada" } else { held.user };
+    let person = if held.user.is_empty() {
+        "ada"
+    } else {
+        held.user
+    };
     let observation = file_draft(draft, &session(held), &window, &projects, (person, &rule));
     observation.scope.to_string()
 }

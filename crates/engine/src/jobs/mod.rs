@@ -41,6 +41,7 @@ mod worker_lock;
 
 use person_sessions::PersonSessions;
 
+pub use agent_rules::is_named_agent;
 pub use entities::PersonEntityRepositories;
 pub use folder_sync::FolderSync;
 pub use forecast::{

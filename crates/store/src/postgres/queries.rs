@@ -287,7 +287,7 @@ pub(super) async fn load(
 }
 
 const LOAD_EVENTS: &str = "SELECT event_no, agent, host_id, label, line, origin, at,
-        left(text, $2::INTEGER) AS text, project, \"user\", room_id, team
+        left(text, $2::INTEGER) AS text, project, \"user\", room_id, team, filed_in
     FROM events JOIN sessions USING (session_no)
     LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)
     WHERE event_no = ANY ($1)";
@@ -302,6 +302,7 @@ fn event_document(row: &Row, tenant: &Tenant, no: i64) -> Result<IndexedDocument
         scope: Venue {
             room_id: get(row, "room_id")?,
             team: get(row, "team")?,
+            filed_in: get(row, "filed_in")?,
             ..Venue::default()
         }
         .event_scope(tenant, (project, get(row, "user")?)),

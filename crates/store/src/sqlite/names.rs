@@ -83,6 +83,7 @@ pub(super) fn shared_scope(row: &Row<'_>) -> rusqlite::Result<Option<Scope>> {
     let venue = Venue {
         room_id: row.get("room_id")?,
         team: row.get("team")?,
+        filed_in: row.get("filed_in")?,
         ..Venue::default()
     };
     Ok(match venue.is_empty() {

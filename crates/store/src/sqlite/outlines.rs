@@ -110,7 +110,7 @@ impl NewDocument {
         match doc.layer() {
             MemoryLayer::Event => {
                 let mut find = tx.prepare_cached(
-                    "SELECT tenant_no, root_no, origin, at, tenant, room_id, team FROM events
+                    "SELECT tenant_no, root_no, origin, at, tenant, room_id, team, filed_in FROM events
                      JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
                      LEFT JOIN places USING (place_no) WHERE event_no = ?",
                 )?;

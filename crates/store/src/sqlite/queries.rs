@@ -444,7 +444,7 @@ fn load_sound(tx: &Connection, doc: i64) -> Result<Option<IndexedDocument>, Faul
 
 fn load_event(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault> {
     let mut find = tx.prepare_cached(
-        "SELECT tenant, agent, host_id, label, line, origin, at, text, project, user, room_id, team
+        "SELECT tenant, agent, host_id, label, line, origin, at, text, project, user, room_id, team, filed_in
          FROM events JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
          LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no) WHERE event_no = ?",
     )?;

@@ -27,7 +27,7 @@ struct Documents<'a> {
 impl Documents<'_> {
     fn add_events(&mut self, tokens: Tokenize<'_>) -> Result<(), Fault> {
         let mut find = self.tx.prepare(
-            "SELECT event_no, origin, text, tenant_no, root_no, at, tenant, room_id, team
+            "SELECT event_no, origin, text, tenant_no, root_no, at, tenant, room_id, team, filed_in
              FROM events JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
              LEFT JOIN places USING (place_no) ORDER BY event_no",
         )?;
