@@ -8,7 +8,7 @@
 
 use std::sync::LazyLock;
 
-use daybook_domain::{Descriptor, ObservationKind};
+use daybook_domain::{Descriptor, Event, ObservationKind, Origin};
 use regex::Regex;
 
 use crate::extract::ObservationDraft;
@@ -60,6 +60,63 @@ pub(super) fn is_agent_rule(agent: &str, draft: &ObservationDraft, said: &[&str]
     may_be_rule
         && (is_about_agent(agent, &draft.text) || addressed.any(|text| is_addressed(agent, text)))
 }
+
+/// Drafts of the rules for a named agent in `events` that no draft rests on: extractors learn what concerns the work and
+/// the person, and may pass over them.
+pub(super) fn missing_rules(
+    agent: &str,
+    events: &[Event],
+    drafts: &[ObservationDraft],
+) -> Vec<ObservationDraft> {
+    if !is_named_agent(agent) {
+        return Vec::new();
+    }
+    let is_new = |event: &&Event| {
+        let rests_on_it = |draft: &ObservationDraft| draft.events.contains(&event.seq);
+        event.origin == Origin::Human
+            && event.text.len() <= SHORT_MESSAGE
+            && !drafts.iter().any(rests_on_it)
+    };
+    let rules = events.iter().filter(is_new).flat_map(|event| {
+        let stated = sentences(&event.text).filter(|one| is_rule(agent, one));
+        stated.map(|sentence| ObservationDraft {
+            kind: ObservationKind::Preference,
+            general: EVERYWHERE.is_match(sentence),
+            text: sentence.to_owned(),
+            quoted: true,
+            context: None,
+            subject: None,
+            stated: true,
+            events: vec![event.seq],
+            lines: vec![event.line],
+            at: event.at,
+        })
+    });
+    rules.collect()
+}
+
+/// Whether a sentence states how the agent works from now on, and asks nothing.
+fn is_rule(agent: &str, sentence: &str) -> bool {
+    !sentence.ends_with('?') && LASTS.is_match(sentence) && is_about_agent(agent, sentence)
+}
+
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let ends = text.split_inclusive(['.', '!', '?', '\n']);
+    ends.map(str::trim).filter(|one| !one.is_empty())
+}
+
+/// What makes an order one for all times.
+static LASTS: LazyLock<Regex> = LazyLock::new(|| {
+    let words = "always|never|from now on|every time|whenever|only ever|immer|nie|niemals|ab jetzt|toujours|\
+                 jamais|siempre|nunca";
+    Regex::new(&format!(r"(?i)\b(?:{words})\b")).expect("the pattern is constant")
+});
+
+/// What makes it one for all places.
+static EVERYWHERE: LazyLock<Regex> = LazyLock::new(|| {
+    let words = "everywhere|in (?:every|all|any) (?:rooms?|projects?|teams?|conversations?)|überall|partout";
+    Regex::new(&format!(r"(?i)\b(?:{words})\b")).expect("the pattern is constant")
+});
 
 fn is_about_agent(agent: &str, text: &str) -> bool {
     ABOUT_YOU.is_match(text) || is_addressed(agent, text)

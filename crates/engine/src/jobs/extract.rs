@@ -16,6 +16,7 @@ use tracing::field::Empty;
 use tracing::{Span, info_span};
 
 use super::WorkerContext;
+use super::agent_rules::missing_rules;
 use super::filing::{FolderProjects, file_draft};
 use super::knowledge::Knowledge;
 use super::quarantine::with_decisions;
@@ -168,6 +169,8 @@ async fn read_and_finish(
             return fail(worker, claimed, failure, error.wait).await;
         }
     };
+    let rules = missing_rules(&id.agent, &events, &extracted.drafts);
+    extracted.drafts.extend(rules);
     let dropped = mem::take(&mut extracted.dropped);
     let left_out = extracted.left_out;
     let shown: Vec<Event> = before.into_iter().chain(events).collect();
