@@ -324,6 +324,21 @@ fn with_secrets(id: &SessionId) -> Extraction {
 }
 
 pub async fn every_text_beside_the_events_is_read_and_replaced(store: &dyn Store) {
+    // The venue is that of the first append.
+    let begun = append(&session("7f78aa01"), Vec::new());
+    let begun = Append {
+        session: SessionMeta {
+            venue: Venue {
+                room_id: Some("secret room".to_owned()),
+                thread_id: Some("secret thread".to_owned()),
+                team: Some("secret team".to_owned()),
+                filed_in: Some("agent/secret".to_owned()),
+            },
+            ..begun.session.clone()
+        },
+        ..begun
+    };
+    add(store, &begun).await;
     let (id, claimed) = taught(store, with_secrets).await;
     let import = store
         .begin_import(&id.tenant, "secret what", at(1))
@@ -336,12 +351,6 @@ pub async fn every_text_beside_the_events_is_read_and_replaced(store: &dyn Store
             user,
             forked_from: Some("secret fork".to_owned()),
             surface: Some("secret surface".to_owned()),
-            venue: Venue {
-                room_id: Some("secret room".to_owned()),
-                thread_id: Some("secret thread".to_owned()),
-                team: Some("secret team".to_owned()),
-                filed_in: Some("agent/secret".to_owned()),
-            },
             ..from_file.session.clone()
         },
         ..from_file
