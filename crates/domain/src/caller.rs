@@ -3,14 +3,14 @@
 //! - An agent has its own memory and that of each team that it is in. In a room it has the room's, too.
 //! - A team has its own memory, and its members' where settings say so.
 //! - A person's memory applies where they alone talk with an agent: others read the answers in a room or a team.
-//! - A project's memory applies to whoever works in it.
+//! - A project's memory applies to every caller that works in it.
 //!
 //! Not here: how scopes are filled (`engine::jobs`), and names that callers give for teams (`team`).
 
 use crate::ids::{Scope, ScopeKind, Tenant};
 use crate::team::{Team, Teams};
 
-/// Whoever asks memory for something.
+/// A program or a person that asks memory for something.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caller {
     /// The agent.

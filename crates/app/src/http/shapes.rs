@@ -40,7 +40,7 @@ pub(super) struct AppendRequest {
     /// The branch that is worked on; when left out, the one that is checked out in the folder.
     #[schema(min_length = 1, max_length = 255, example = "main")]
     pub(super) branch: Option<String>,
-    /// The room that the conversation is held in: what is learned is the room's, and nobody's outside of it. The first
+    /// The room that the conversation is held in: what is learned is the room's alone. The first
     /// request of a session decides; another room later is refused.
     #[schema(min_length = 1, max_length = 512, example = "!pier:example.org")]
     pub(super) room_id: Option<String>,
@@ -315,7 +315,7 @@ pub(super) struct RecallRequest {
     /// The person that it talks with, where that is not the person of the data folder.
     #[schema(min_length = 1, max_length = 512, example = "ada")]
     pub(super) user: Option<String>,
-    /// The room that it is in. What people keep for themselves is given to nobody in a room or a team.
+    /// The room that it is in. In a room or a team no memory of one person is shown.
     #[schema(min_length = 1, max_length = 512, example = "!pier:example.org")]
     pub(super) room_id: Option<String>,
     /// The team that it speaks for, by its name or its members.
@@ -417,7 +417,7 @@ pub(super) struct RememberRequest {
     /// The person that it talks with, where that is not the person of the data folder.
     #[schema(min_length = 1, max_length = 512, example = "ada")]
     pub(super) user: Option<String>,
-    /// The room that it is in. What people keep for themselves is given to nobody in a room or a team.
+    /// The room that it is in. In a room or a team no memory of one person is shown.
     #[schema(min_length = 1, max_length = 512, example = "!pier:example.org")]
     pub(super) room_id: Option<String>,
     /// The team that it speaks for, by its name or its members.
@@ -481,7 +481,7 @@ pub(super) struct ContextParams {
     /// The person that it talks with, where that is not the person of the data folder.
     #[param(min_length = 1, max_length = 512, example = "ada")]
     pub(super) user: Option<String>,
-    /// The room that it is in. What people keep for themselves is given to nobody in a room or a team.
+    /// The room that it is in. In a room or a team no memory of one person is shown.
     #[param(min_length = 1, max_length = 512, example = "!pier:example.org")]
     pub(super) room_id: Option<String>,
     /// The team that it speaks for, by its name or its members.

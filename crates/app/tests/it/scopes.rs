@@ -1,5 +1,5 @@
-//! Whose memory becomes what is said, and who is given it: two agents, two rooms, a team, two people and a project, each
-//! told something of its own, asked over HTTP and from the command line.
+//! Which memory a statement is filed in, and which callers see it: two agents, two rooms, a team, people and a project
+//! each get a statement of their own, and each caller asks over HTTP and from the command line.
 
 use std::fs;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::fixture::TestPlace;
 use crate::serve::{DaybookServer, HttpAnswer};
 
-/// What each was told, by the word that no other was told.
+/// The scope of each statement, by a word that only this statement has.
 const TOLD: [(&str, &str); 9] = [
     ("short", "agent/harbour-bot"),
     ("heron", "agent/tide-bot"),
@@ -45,7 +45,7 @@ fn merge(body: &mut Value, more: &Value) {
     }
 }
 
-/// A folder in which everything of [`TOLD`] was said and learned.
+/// A server whose memory has learned every statement of [`TOLD`], and the folder of its project.
 fn told() -> (DaybookServer, String) {
     let place = TestPlace::new();
     fs::create_dir_all(place.root()).expect("a folder");

@@ -1,6 +1,6 @@
 //! Recognises a person's rule for the agent that they talk with: how it, as that agent, should work.
 //!
-//! Only what is said to the agent about itself counts: "you should always answer in short paragraphs", "as the harbour
+//! Only a sentence that addresses the agent about itself counts: "you should always answer in short paragraphs", "as the harbour
 //! bot, never promise a berth", "harbour-bot, greet in Norwegian". An order without such words ("always run the tests")
 //! is about the work, and a wish ("I prefer tabs") is about the person.
 //!
@@ -21,7 +21,7 @@ const UNNAMED: [&str; 5] = [claude::AGENT, codex::AGENT, chat::AGENT, "agent", "
 /// Longest message whose every statement is about the agent when the message is addressed to it.
 const SHORT_MESSAGE: usize = 400;
 
-/// What is said to somebody about their own conduct, in the languages that extraction understands.
+/// Phrases about the conduct of the agent that reads them, in the languages that extraction understands.
 static ABOUT_YOU: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = [
         r"\byou (?:should|must|shall|may|need to|have to|ought to|are to|can)(?: (?:not|never|always|only))?\b",
@@ -136,8 +136,8 @@ fn is_addressed(agent: &str, text: &str) -> bool {
             "en tant que",
             "como",
         ];
-        let is_role = |role: &&str| format!(" {text} ").contains(&format!(" {role} {name} "));
-        return roles.iter().any(|role| is_role(&role));
+        let is_role = |role: &str| format!(" {text} ").contains(&format!(" {role} {name} "));
+        return roles.iter().any(|role| is_role(role));
     };
     // "Harbour bot crashed" speaks of it, not to it.
     let orders = [

@@ -1,8 +1,8 @@
 //! Chooses the scope of a draft: the narrowest scope in which it is true.
 //!
-//! - What is said in a room or a team is filed there, whoever said it: others who take part may read it, and nobody else.
+//! - A draft from a room or a team is filed there: those who take part may read it, and no others.
 //! - A draft from work in a project is filed under the project.
-//! - How a named agent should work is filed under the agent, where it is said outside of these, or said to hold everywhere.
+//! - A rule for a named agent is filed under the agent, if it comes from outside of these, or holds everywhere.
 //! - Any other draft that the person stated to hold everywhere, or that has no project, is filed under the person.
 //!
 //! A scope that the caller named comes before all of them.
