@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::descriptor::Descriptor;
-use crate::ids::ScopeKind;
+use crate::ids::{Scope, ScopeKind};
 use crate::pollution::PollutionRule;
 use crate::session::{Session, SessionKind};
 
@@ -66,9 +66,11 @@ impl Switches {
     fn covers(&self, session: &Session) -> bool {
         let agent = &session.id.agent;
         let user = session.user.as_ref().unwrap_or(&self.person);
+        let is_off = |scope: Scope| self.is_off(scope.kind, &scope.name);
         (self.all_off && !self.on_agents.contains(agent))
             || self.is_off(ScopeKind::Agent, agent)
             || self.is_off(ScopeKind::User, user)
+            || session.filing_scope().is_some_and(is_off)
     }
 }
 
@@ -118,6 +120,7 @@ mod tests {
             forked_from: None,
             user: None,
             surface: None,
+            venue: crate::venue::Venue::default(),
             first_at: Timestamp::ZERO,
             last_at: Timestamp::ZERO,
             events: EventSeq(1),
@@ -147,6 +150,20 @@ mod tests {
         };
         assert_eq!(check("main", &switches), Err(Ineligible::SwitchedOff));
         assert_eq!(check("other", &switches), Ok(()));
+    }
+
+    #[test]
+    fn memory_that_is_off_for_a_room_is_off_for_its_sessions() {
+        let mut session = session("main", SessionKind::Root);
+        let off = BTreeSet::from([(ScopeKind::Room, "!pier".to_owned())]);
+        let switches = Switches {
+            off,
+            ..Switches::default()
+        };
+        assert_eq!(eligible(&session, &switches), Ok(()));
+        session.venue.room_id = Some("!pier".to_owned());
+        let refused = eligible(&session, &switches);
+        assert_eq!(refused, Err(Ineligible::SwitchedOff));
     }
 
     #[test]

@@ -129,6 +129,20 @@ pub struct Scope {
     pub name: String,
 }
 
+impl Scope {
+    /// The scope that a text names: `kind/name`, or `kind:name`.
+    #[must_use]
+    pub fn parse(tenant: &Tenant, text: &str) -> Option<Self> {
+        let (kind, name) = text.split_once(['/', ':'])?;
+        let kind = kind.parse().ok()?;
+        (!name.trim().is_empty()).then(|| Self {
+            tenant: tenant.clone(),
+            kind,
+            name: name.to_owned(),
+        })
+    }
+}
+
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.kind.as_str(), self.name)

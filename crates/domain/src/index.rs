@@ -62,6 +62,8 @@ pub struct CandidateQuery {
 pub struct SearchFilter {
     /// Only these scopes; `None` for all of the tenant.
     pub scopes: Option<Vec<Scope>>,
+    /// None of these scopes.
+    pub except: Vec<Scope>,
     /// Only these layers; empty for all.
     pub layers: Vec<MemoryLayer>,
     /// Only events of these origins; empty for all.

@@ -15,6 +15,7 @@
 )]
 
 pub mod calendar;
+pub mod caller;
 pub mod citation;
 pub mod claim;
 pub mod descriptor;
@@ -46,6 +47,7 @@ pub mod source;
 pub mod spend;
 pub mod supersession;
 pub mod tally;
+pub mod team;
 pub mod time;
 pub mod tool_source;
 pub mod tree;
@@ -53,11 +55,13 @@ pub mod trigger;
 pub mod trust;
 pub mod uses;
 pub mod vector;
+pub mod venue;
 pub mod working;
 
 #[cfg(test)]
 mod stored_words_tests;
 
+pub use caller::{Caller, Reach, ScopePolicy};
 pub use citation::Citation;
 pub use claim::{Claim, ClaimLimits};
 pub use descriptor::Descriptor;
@@ -87,8 +91,10 @@ pub use selection::{
 pub use session::{Session, SessionKind, SessionMeta};
 pub use supersession::{SupersededObservation, Supersession, SupersessionReason};
 pub use tally::{Tally, TallyKind};
+pub use team::{Team, Teams};
 pub use time::Timestamp;
 pub use tree::{ObjectKind, ObjectName, TreeHead, TreeObject};
 pub use trigger::{DueMark, Priority, Trigger};
 pub use trust::{ObservationOrigin, Trust};
 pub use uses::{Use, UseKind, UsedBy};
+pub use venue::Venue;

@@ -21,6 +21,14 @@ pub enum TextField {
     User,
     /// Where it was held.
     Surface,
+    /// The room that the session is held in.
+    RoomId,
+    /// The thread of the room.
+    ThreadId,
+    /// The team that holds the session.
+    Team,
+    /// The scope that the caller named for what is learned from it.
+    FiledIn,
     /// The path of the file that it was first read from.
     FirstSource,
     /// What a host keeps with the session's thread, as JSON.

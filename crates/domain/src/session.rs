@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::ids::{EventSeq, SessionId};
+use crate::ids::{EventSeq, Scope, ScopeKind, SessionId};
 use crate::pollution::Pollution;
 use crate::time::Timestamp;
+use crate::venue::Venue;
 
 /// What sort of conversation it is; decides eligibility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -46,7 +47,8 @@ impl SessionKind {
 }
 
 /// The metadata of a session that an append carries. A known value replaces an unknown one, never the reverse:
-/// a kind other than [`SessionKind::Root`], a parent, a user and a surface stay once they were set. Whether memory
+/// a kind other than [`SessionKind::Root`], a parent, a user and a surface stay once they were set; a venue is that of
+/// the first append. Whether memory
 /// is off is known each time, so the latest value counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionMeta {
@@ -62,6 +64,9 @@ pub struct SessionMeta {
     pub user: Option<String>,
     /// Where it was held, as its host names it: `cli`, `vscode`, `exec`.
     pub surface: Option<String>,
+    /// The room, the thread and the team that hold it: those of the first append. A later one that names another
+    /// venue is refused.
+    pub venue: Venue,
 }
 
 /// A session as the store holds it.
@@ -93,6 +98,9 @@ pub struct Session {
     /// Where it was held, as its host names it: `cli`, `vscode`, `exec`.
     #[serde(default)]
     pub surface: Option<String>,
+    /// The room, the thread and the team that hold it.
+    #[serde(default, skip_serializing_if = "Venue::is_empty")]
+    pub venue: Venue,
     /// The earliest time that one of its events names.
     pub first_at: Timestamp,
     /// The latest time that one of its events names.
@@ -106,6 +114,29 @@ pub struct Session {
 }
 
 impl Session {
+    /// The scope of everything that is learned from it, whatever its events' places: the one that the caller named,
+    /// else the room or the team that holds it. `None` where the place and the words of each draft decide.
+    #[must_use]
+    pub fn filing_scope(&self) -> Option<Scope> {
+        let tenant = &self.id.tenant;
+        let named = self.venue.named_scope(tenant);
+        named.or_else(|| self.venue.shared_scope(tenant))
+    }
+
+    /// The scope whose pages show accounts of the session where no project's do: [`Session::filing_scope`], else the
+    /// person whose words it holds.
+    #[must_use]
+    pub fn account_scope(&self, person: &str) -> Scope {
+        let filed = self.filing_scope();
+        filed
+            .filter(|scope| scope.kind != ScopeKind::Project)
+            .unwrap_or_else(|| Scope {
+                tenant: self.id.tenant.clone(),
+                kind: ScopeKind::User,
+                name: self.user.as_deref().unwrap_or(person).to_owned(),
+            })
+    }
+
     /// Records that these events are never learned.
     pub fn pass(&mut self, (from, to): (u64, u64)) {
         match self.passed.last_mut() {

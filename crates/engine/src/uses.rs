@@ -123,6 +123,7 @@ async fn may_count(
         forked_from: None,
         user: known.and_then(|it| it.user).or(meta.user.clone()),
         surface: None,
+        venue: daybook_domain::Venue::default(),
         first_at: Timestamp::ZERO,
         last_at: Timestamp::ZERO,
         events: EventSeq(0),

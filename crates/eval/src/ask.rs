@@ -105,7 +105,7 @@ pub(crate) async fn ask(
 ) -> Result<RetrievalResult, StoreError> {
     let question = RecallQuestion {
         text,
-        scopes: None,
+        reach: daybook_domain::Reach::Everything,
         layers: options.layers.clone(),
         tools: false,
         limit: options.limit,

@@ -35,6 +35,7 @@ async fn append_session(
         kind: Some(SessionKind::Root),
         user: None,
         place: None,
+        venue: daybook_domain::Venue::default(),
         events,
     };
     append_batch(intake, telling).await?;

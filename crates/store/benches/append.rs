@@ -167,6 +167,7 @@ fn append(random: &mut SeededRandom, n: u64, batch: u64) -> Append {
             forked_from: None,
             user: None,
             surface: None,
+            venue: daybook_domain::Venue::default(),
         },
         events,
         remotes: Vec::new(),

@@ -170,6 +170,7 @@ fn append(random: &mut SeededRandom, n: u64) -> Append {
         session: SessionMeta {
             user: None,
             surface: None,
+            venue: daybook_domain::Venue::default(),
             id,
             kind: SessionKind::Root,
             memory_off: false,

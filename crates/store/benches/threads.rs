@@ -133,6 +133,7 @@ fn session(task: u64) -> SessionMeta {
         forked_from: None,
         user: None,
         surface: None,
+        venue: daybook_domain::Venue::default(),
     }
 }
 

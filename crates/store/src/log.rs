@@ -6,7 +6,7 @@ use daybook_domain::trigger::DueLimits;
 use daybook_domain::working::NewThread;
 use daybook_domain::{
     DueMark, EventSeq, NewEvent, Origin, Pollution, PollutionRule, RulesRevision, Session,
-    SessionKind, SessionMeta, Timestamp,
+    SessionKind, SessionMeta, StoreError, Timestamp,
 };
 
 /// A session's row: what callers see of it, and the store's own fields.
@@ -122,11 +122,24 @@ pub(crate) fn new_session(meta: &SessionMeta, label: String) -> Session {
         forked_from: None,
         user: None,
         surface: None,
+        venue: meta.venue.clone(),
         first_at: Timestamp::ZERO,
         last_at: Timestamp::ZERO,
         events: EventSeq(0),
         passed: Vec::new(),
     }
+}
+
+/// Refuses an append to a session that is held elsewhere: its words would become the memory of the wrong room.
+pub(crate) fn check_venue(session: &Session, meta: &SessionMeta) -> Result<(), StoreError> {
+    let is_begun = session.events.0 > 0 || !session.venue.is_empty();
+    if !is_begun || session.venue.admits(&meta.venue) {
+        return Ok(());
+    }
+    Err(StoreError::Refused(format!(
+        "session {} began in another room, thread, team or scope than this append names; use another session id",
+        session.id
+    )))
 }
 
 /// Merges an append's metadata into its session.
@@ -144,6 +157,9 @@ pub(crate) fn merge_meta(session: &mut Session, meta: &SessionMeta) {
     keep(&mut session.forked_from, &meta.forked_from);
     keep(&mut session.user, &meta.user);
     keep(&mut session.surface, &meta.surface);
+    if session.events.0 == 0 && session.venue.is_empty() {
+        session.venue = meta.venue.clone();
+    }
 }
 
 /// Extends a session by one event.

@@ -6,7 +6,7 @@
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 use daybook_domain::Pollution;
 use daybook_domain::eligibility::{Switches, eligible};
-use daybook_domain::{DueMark, Priority, Scope, ScopeKind, Session, Timestamp};
+use daybook_domain::{DueMark, Priority, Scope, Session, Timestamp};
 
 use crate::log::AddedEvents;
 
@@ -34,15 +34,11 @@ pub(crate) fn pollute(session: &mut Session, added: &AddedEvents) -> PollutionEf
     }
 }
 
-/// The scope of the person whose words the session's human events are; `None` if neither session nor switches name
-/// one.
+/// The scope whose pages show accounts of the session where no project's do: of the room, the team or the person whose
+/// words its human events are; `None` if neither session nor switches name one.
 pub(crate) fn owner_scope(session: &Session, switches: &Switches) -> Option<Scope> {
-    let name = session.user.as_ref().unwrap_or(&switches.person);
-    (!name.is_empty()).then(|| Scope {
-        tenant: session.id.tenant.clone(),
-        kind: ScopeKind::User,
-        name: name.clone(),
-    })
+    let scope = session.account_scope(&switches.person);
+    (!scope.name.is_empty()).then_some(scope)
 }
 
 /// The mark of a session that is clean again: whatever it has is due now.

@@ -47,6 +47,7 @@ pub fn meta(id: &SessionId) -> SessionMeta {
         forked_from: None,
         user: None,
         surface: None,
+        venue: daybook_domain::Venue::default(),
     }
 }
 

@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use daybook_domain::{Place, SessionId, SessionMeta};
+use daybook_domain::{Place, SessionId, SessionMeta, Venue};
 
 use super::redact::{HIGH_ENTROPY, Redactor};
 
@@ -74,7 +74,21 @@ pub fn redact_session(redactor: &Redactor, meta: SessionMeta) -> SessionMeta {
         surface: meta
             .surface
             .map(|it| redact_name(redactor, &it).into_owned()),
+        venue: redact_venue(redactor, meta.venue),
         ..meta
+    }
+}
+
+/// The room, the thread and the team of a conversation without secrets.
+#[must_use]
+pub fn redact_venue(redactor: &Redactor, venue: Venue) -> Venue {
+    let id = |id: String| redact_id(redactor, &id).into_owned();
+    let key = |key: String| redact_key(redactor, &key).into_owned();
+    Venue {
+        room_id: venue.room_id.map(id),
+        thread_id: venue.thread_id.map(id),
+        team: venue.team.map(key),
+        filed_in: venue.filed_in.map(key),
     }
 }
 
@@ -163,6 +177,10 @@ mod tests {
             forked_from: Some(secret(4)),
             user: Some(secret(5)),
             surface: Some(secret(6)),
+            venue: Venue {
+                room_id: Some(secret(7)),
+                ..Venue::default()
+            },
         };
         let meta = redact_session(&redactor, meta);
         assert!(meta.id.host_id.starts_with("redacted-"));

@@ -8,6 +8,7 @@ use clap::Args;
 use daybook_engine::recall::interface_use::InterfaceUse;
 
 use super::CommonArgs;
+use super::scope_args::CallerArgs;
 use crate::background::catch_up;
 use crate::process::block_on;
 use crate::service::context::{AgentContext, ContextQuery, context_in, context_json};
@@ -37,6 +38,8 @@ pub(crate) struct ContextCommand {
     /// Most tokens [default: the setting `context_tokens`]
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
+    #[command(flatten)]
+    caller: CallerArgs,
 }
 
 impl ContextCommand {
@@ -52,6 +55,7 @@ impl ContextCommand {
             files: self.file.clone(),
             prompt: self.prompt.clone(),
             budget: self.budget,
+            caller: self.caller.named().unwrap_or_default(),
         };
         let context = block_on(async {
             catch_up(&daybook).await?;

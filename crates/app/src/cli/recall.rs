@@ -13,6 +13,7 @@ use daybook_engine::recall::search::{RankedAnswer, RecallResult};
 use serde_json::Value;
 
 use super::CommonArgs;
+use super::scope_args::CallerArgs;
 use crate::background::catch_up;
 use crate::process::block_on;
 use crate::service::damage;
@@ -45,6 +46,8 @@ pub(crate) struct RecallCommand {
     /// Only the memory of this project
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
+    #[command(flatten)]
+    caller: CallerArgs,
     /// What was known and held at this time, such as 2026-02-04, 2026-02 or yesterday
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
@@ -63,11 +66,12 @@ impl RecallCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         let mut scopes = self.scope.clone();
-        scopes.extend(
-            self.project
-                .iter()
-                .map(|project| format!("project/{project}")),
-        );
+        let mut caller = self.caller.named();
+        match &mut caller {
+            // A caller works in the project, and has other memory besides.
+            Some(caller) => caller.project.clone_from(&self.project),
+            None => scopes.extend(self.project.iter().map(|key| format!("project/{key}"))),
+        }
         let query = RecallQuery {
             text: self.words.join(" "),
             limit: self.limit,
@@ -76,6 +80,7 @@ impl RecallCommand {
             tools: self.tools,
             strict: self.strict,
             at: self.at.clone(),
+            caller,
         };
         let recalled = block_on(async {
             catch_up(&daybook).await?;

@@ -9,8 +9,9 @@ use daybook_domain::Origin;
 use daybook_engine::stop::Stop;
 
 use super::CommonArgs;
+use super::scope_args::CallerArgs;
 use crate::process::block_on;
-use crate::service::notes::{NoteScope, note_json, save_note};
+use crate::service::notes::{NoteAuthor, NoteScope, note_json, save_note};
 use crate::terminal::output::{json as print_json, print_line, warn};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
@@ -27,6 +28,8 @@ pub(crate) struct RememberCommand {
     /// Whose memory, such as project/tidepool or team/ops
     #[arg(long, value_name = "SCOPE", conflicts_with = "everywhere")]
     scope: Option<String>,
+    #[command(flatten)]
+    caller: CallerArgs,
 }
 
 impl RememberCommand {
@@ -39,7 +42,13 @@ impl RememberCommand {
             (None, true) => NoteScope::Person,
             (None, false) => NoteScope::Current,
         };
-        let (by, stop) = (Origin::Human, Stop::default());
+        let origin = Origin::Human;
+        let caller = self.caller.named();
+        let by = NoteAuthor {
+            origin,
+            caller: caller.as_ref(),
+        };
+        let stop = Stop::default();
         let note = block_on(save_note(&daybook, &text, &scope, &folder, by, &stop))?;
         if common.json {
             print_json(&note_json(&note))?;

@@ -267,6 +267,11 @@ fn as_json(
         "extracted": job.map_or(0, |job| job.done),
         "state": state,
         "pollution": session.pollution,
+        "user": session.user,
+        "room_id": session.venue.room_id,
+        "thread_id": session.venue.thread_id,
+        "team": session.venue.team,
+        "filed_in": session.venue.filed_in,
         "task": digest.and_then(|digest| digest.task.as_ref()).map(|task| &task.text),
         "branch": digest.and_then(|digest| digest.branch.as_ref()),
     })

@@ -16,8 +16,7 @@ use crate::terminal::logging::print_error;
 pub(super) fn context_text(session: &HookSession<'_>) -> Result<Option<String>> {
     let (root, settings) = (session.root, session.settings);
     let at = session.current_place()?;
-    let project = at.project.as_ref();
-    let files = memory_files::read(root, settings, project);
+    let files = memory_files::read(root, settings, &session.scopes(&at));
     for refused in &files.refused {
         print_error(&refused.to_string());
     }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use daybook_domain::time::Clock;
-use daybook_domain::{Scope, ScopeKind, Tenant};
+use daybook_domain::{Caller, Scope, ScopeKind, Tenant};
 use daybook_engine::files::layout::run_folder;
 use daybook_engine::hook_events::project_cache::ProjectCache;
 use daybook_engine::hook_events::spool::{EnqueueOutcome, SPOOL_EVENTS, Spool};
@@ -122,6 +122,16 @@ impl HookSession<'_> {
             place: standing.place,
             project,
         })
+    }
+
+    /// The scopes that apply to the session, whose place is known.
+    fn scopes(&self, at: &CurrentPlace) -> Vec<Scope> {
+        let caller = Caller {
+            agent: Some(self.host.agent().to_owned()),
+            project: at.project.as_ref().map(|scope| scope.name.clone()),
+            ..Caller::default()
+        };
+        caller.scopes(self.settings.scope_policy())
     }
 
     /// The files that its host loads by itself.

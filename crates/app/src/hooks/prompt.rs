@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use daybook_domain::SessionId;
 use daybook_domain::time::Clock;
+use daybook_domain::{Reach, SessionId};
 use daybook_engine::files::layout::run_folder;
 use daybook_engine::files::reindex::is_indexed_as_it_is;
 use daybook_engine::hook_events::shown_lines::ShownLines;
@@ -93,10 +93,9 @@ async fn search(
     question: &str,
 ) -> Result<RecallResult> {
     let settings = session.settings;
-    let scopes = at.project.iter().cloned().chain([settings.person_scope()]);
     let question = RecallQuestion {
         text: question,
-        scopes: Some(scopes.collect()),
+        reach: Reach::Scopes(session.scopes(at)),
         layers: Vec::new(),
         tools: false,
         limit: PROMPT_ANSWERS,

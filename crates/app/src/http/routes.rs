@@ -22,8 +22,9 @@ use super::shapes::{
 };
 use super::{memories, metrics, threads};
 use crate::service::append_api::{
-    self, MAX_FOLDER_BYTES, ReportedPlace, SessionAppend, SessionTrigger,
+    self, MAX_FOLDER_BYTES, ReportedPlace, ReportedVenue, SessionAppend, SessionTrigger,
 };
+use crate::service::caller::NamedCaller;
 use crate::service::context::{self, context_at, context_in};
 use crate::service::current_place::CurrentPlace;
 use crate::service::notes::{NoteScope, save_note_without_files};
@@ -93,6 +94,12 @@ async fn append(
                 kind: request.kind.map(Into::into),
                 user: request.user,
                 at,
+                held: ReportedVenue {
+                    room_id: request.room_id,
+                    thread_id: request.thread_id,
+                    team: request.team,
+                    scope: request.scope,
+                },
                 events,
             };
             append_api::append(&daybook, append).await
@@ -161,6 +168,13 @@ async fn recall(
         tools: request.tools,
         strict: request.strict,
         at: request.at,
+        caller: Some(NamedCaller {
+            agent: request.agent,
+            user: request.user,
+            room_id: request.room_id,
+            team: request.team,
+            project: request.project,
+        }),
     };
     let recalled = executor
         .run(move |daybook| async move { answer_query(&daybook, &query).await })
@@ -197,9 +211,17 @@ async fn remember(
 ) -> Result<Json<RememberAnswer>, HttpFault> {
     let folder = absolute_folder(request.folder)?;
     let scope = request.scope.map_or(NoteScope::Current, NoteScope::Named);
+    let caller = NamedCaller {
+        agent: request.agent,
+        user: request.user,
+        room_id: request.room_id,
+        team: request.team,
+        project: None,
+    };
     let note = executor
         .run(move |daybook| async move {
-            save_note_without_files(&daybook, &request.text, &scope, folder.as_deref()).await
+            save_note_without_files(&daybook, &request.text, &scope, folder.as_deref(), &caller)
+                .await
         })
         .await?;
     Ok(Json(note.into()))
@@ -235,6 +257,13 @@ async fn context(
         files: files.map(PathBuf::from).collect(),
         prompt: request.prompt,
         budget: request.budget,
+        caller: NamedCaller {
+            agent: request.agent,
+            user: request.user,
+            room_id: request.room_id,
+            team: request.team,
+            project: None,
+        },
     };
     let context = executor
         .run(move |daybook| async move {

@@ -40,6 +40,20 @@ pub(super) struct AppendRequest {
     /// The branch that is worked on; when left out, the one that is checked out in the folder.
     #[schema(min_length = 1, max_length = 255, example = "main")]
     pub(super) branch: Option<String>,
+    /// The room that the conversation is held in: what is learned is the room's alone. The first
+    /// request of a session decides; another room later is refused.
+    #[schema(min_length = 1, max_length = 512, example = "!pier:example.org")]
+    pub(super) room_id: Option<String>,
+    /// The thread of the room.
+    #[schema(min_length = 1, max_length = 512, example = "$thread-1")]
+    pub(super) thread_id: Option<String>,
+    /// The team of agents that holds it, by its name or its members: what is learned is the team's.
+    #[schema(min_length = 1, max_length = 512, example = "alpha+beta")]
+    pub(super) team: Option<String>,
+    /// Whose memory everything that is learned becomes, in place of what the rules choose: a scope that this agent takes
+    /// part in, such as `agent/harbour-bot`.
+    #[schema(min_length = 1, max_length = 512, example = "agent/harbour-bot")]
+    pub(super) scope: Option<String>,
 }
 
 /// One message or tool event. Secrets in it are hidden before anything is written.
@@ -295,6 +309,21 @@ pub(super) struct RecallRequest {
     #[serde(default)]
     #[schema(max_items = 100)]
     pub(super) scopes: Vec<String>,
+    /// The agent that asks: it is given its own memory, and that of its teams.
+    #[schema(min_length = 1, max_length = 512, example = "harbour-bot")]
+    pub(super) agent: Option<String>,
+    /// The person that it talks with, where that is not the person of the data folder.
+    #[schema(min_length = 1, max_length = 512, example = "ada")]
+    pub(super) user: Option<String>,
+    /// The room that it is in. In a room or a team no memory of one person is shown.
+    #[schema(min_length = 1, max_length = 512, example = "!pier:example.org")]
+    pub(super) room_id: Option<String>,
+    /// The team that it speaks for, by its name or its members.
+    #[schema(min_length = 1, max_length = 512, example = "alpha+beta")]
+    pub(super) team: Option<String>,
+    /// The key of the project that it works in, where it names itself.
+    #[schema(min_length = 1, max_length = 512, example = "tidepool")]
+    pub(super) project: Option<String>,
     /// Search what tools were asked and answered, too.
     #[serde(default)]
     pub(super) tools: bool,
@@ -382,6 +411,18 @@ pub(super) struct RememberRequest {
     /// The folder that the agent works in, as an absolute path.
     #[schema(max_length = 4096, example = "/home/ada/tidepool")]
     pub(super) folder: Option<String>,
+    /// The agent that asks: it is given its own memory, and that of its teams.
+    #[schema(min_length = 1, max_length = 512, example = "harbour-bot")]
+    pub(super) agent: Option<String>,
+    /// The person that it talks with, where that is not the person of the data folder.
+    #[schema(min_length = 1, max_length = 512, example = "ada")]
+    pub(super) user: Option<String>,
+    /// The room that it is in. In a room or a team no memory of one person is shown.
+    #[schema(min_length = 1, max_length = 512, example = "!pier:example.org")]
+    pub(super) room_id: Option<String>,
+    /// The team that it speaks for, by its name or its members.
+    #[schema(min_length = 1, max_length = 512, example = "alpha+beta")]
+    pub(super) team: Option<String>,
 }
 
 /// The note that was kept. Recall finds it at once; memory files show it after the next update.
@@ -434,6 +475,18 @@ pub(super) struct ContextParams {
     /// Most tokens; when left out, the setting `context_tokens`.
     #[param(minimum = 1, maximum = 100_000)]
     pub(super) budget: Option<usize>,
+    /// The agent that asks: it is given its own memory, and that of its teams.
+    #[param(min_length = 1, max_length = 512, example = "harbour-bot")]
+    pub(super) agent: Option<String>,
+    /// The person that it talks with, where that is not the person of the data folder.
+    #[param(min_length = 1, max_length = 512, example = "ada")]
+    pub(super) user: Option<String>,
+    /// The room that it is in. In a room or a team no memory of one person is shown.
+    #[param(min_length = 1, max_length = 512, example = "!pier:example.org")]
+    pub(super) room_id: Option<String>,
+    /// The team that it speaks for, by its name or its members.
+    #[param(min_length = 1, max_length = 512, example = "alpha+beta")]
+    pub(super) team: Option<String>,
 }
 
 /// The memory to give an agent at the start of its work.

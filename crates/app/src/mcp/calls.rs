@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use daybook_domain::Origin;
+use daybook_domain::{Origin, Scope, Tenant};
 use daybook_engine::files::named_file;
 use daybook_engine::recall::interface_use::InterfaceUse;
 use daybook_engine::recall::search::RecallResult;
@@ -21,9 +21,9 @@ use super::history;
 use super::tools::ToolKind;
 use crate::process::block_on;
 use crate::service::agent_answer::{AgentAnswer, render_recalled};
+use crate::service::caller::NamedCaller;
 use crate::service::context::{ContextQuery, context_in};
-use crate::service::notes::{NoteScope, save_note};
-use crate::service::parse_scope;
+use crate::service::notes::{NoteAuthor, NoteScope, save_note};
 use crate::service::recall::{RecallQuery, answer_query, parse_layer, recall_json};
 use crate::service::show::load_cited;
 
@@ -60,6 +60,11 @@ pub(super) fn answer(
 #[serde(deny_unknown_fields)]
 struct RecallArguments {
     question: String,
+    agent: Option<String>,
+    user: Option<String>,
+    room_id: Option<String>,
+    team: Option<String>,
+    project: Option<String>,
     #[serde(default, deserialize_with = "count")]
     limit: Option<u64>,
     scope: Option<String>,
@@ -85,6 +90,13 @@ fn recall(call: &McpCall<'_>, asked: &RecallArguments) -> Result<AgentAnswer> {
         tools: asked.tools,
         strict: asked.strict,
         at: asked.at.clone(),
+        caller: Some(NamedCaller {
+            agent: asked.agent.clone(),
+            user: asked.user.clone(),
+            room_id: asked.room_id.clone(),
+            team: asked.team.clone(),
+            project: asked.project.clone(),
+        }),
     };
     let Some(daybook) = call.memory.existing()? else {
         return Ok(answer::nothing_yet(recall_json(&RecallResult::default())));
@@ -105,20 +117,33 @@ struct RememberArguments {
     scope: Option<String>,
     #[serde(default)]
     everywhere: bool,
+    agent: Option<String>,
+    user: Option<String>,
+    room_id: Option<String>,
+    team: Option<String>,
 }
 
 fn remember(call: &McpCall<'_>, given: RememberArguments) -> Result<AgentAnswer> {
     if given.text.trim().is_empty() {
         bail!("the text is empty; say what to remember");
     }
+    let caller = NamedCaller {
+        agent: given.agent,
+        user: given.user,
+        room_id: given.room_id,
+        team: given.team,
+        project: None,
+    };
     let whose = match (given.scope, given.everywhere) {
         (Some(_), true) => bail!("give either a scope or everywhere, not both"),
         (Some(name), false) => NoteScope::Named(name),
         (None, true) => NoteScope::Person,
         (None, false) => NoteScope::Current,
     };
-    if let NoteScope::Named(name) = &whose {
-        parse_scope(name)?;
+    if let NoteScope::Named(name) = &whose
+        && Scope::parse(&Tenant::local(), name).is_none()
+    {
+        bail!("\"{name}\" is not a scope; write for example project/tidepool or user/ada");
     }
     let folder = server_folder()?;
     let _turn = call.memory.writing();
@@ -129,7 +154,10 @@ fn remember(call: &McpCall<'_>, given: RememberArguments) -> Result<AgentAnswer>
         &given.text,
         &whose,
         &folder,
-        Origin::Assistant,
+        NoteAuthor {
+            origin: Origin::Assistant,
+            caller: Some(&caller),
+        },
         call.stop,
     ))?;
     Ok(answer::saved_note(&note))
@@ -138,6 +166,10 @@ fn remember(call: &McpCall<'_>, given: RememberArguments) -> Result<AgentAnswer>
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ContextArguments {
+    agent: Option<String>,
+    user: Option<String>,
+    room_id: Option<String>,
+    team: Option<String>,
     folder: Option<PathBuf>,
     branch: Option<String>,
     project: Option<String>,
@@ -163,6 +195,13 @@ fn context(call: &McpCall<'_>, asked: ContextArguments) -> Result<AgentAnswer> {
         project: asked.project,
         branch: asked.branch,
         budget: Some(budget.unwrap_or(usual)),
+        caller: NamedCaller {
+            agent: asked.agent,
+            user: asked.user,
+            room_id: asked.room_id,
+            team: asked.team,
+            project: None,
+        },
         ..ContextQuery::default()
     };
     let context = call.read(context_in(&daybook, &folder, &query))?;

@@ -227,6 +227,11 @@ fn recall() -> Value {
         "tools": {"type": "boolean", "default": false, "description": "search what tools answered, too"},
         "at": {"type": "string", "description": "what held at this time, such as 2026-02-04"},
         "strict": {"type": "boolean", "default": false, "description": "no answer at all, unless the question was likely discussed"},
+        "agent": {"type": "string", "description": "your name, if you are an agent with a memory of your own"},
+        "user": {"type": "string", "description": "whom you talk with, if not the owner of this memory"},
+        "room_id": {"type": "string", "description": "the room that you are in"},
+        "team": {"type": "string", "description": "the team that you speak for, such as alpha+beta"},
+        "project": {"type": "string", "description": "the key of the project that you work in, where you name yourself"},
     });
     object(properties, &["question"])
 }
@@ -236,6 +241,10 @@ fn remember() -> Value {
         "text": {"type": "string", "minLength": 1, "description": "what to remember, understandable on its own"},
         "scope": {"type": "string", "description": "whose memory, such as project/tidepool or user/ada"},
         "everywhere": {"type": "boolean", "default": false, "description": "it holds for the person wherever they work"},
+        "agent": {"type": "string", "description": "your name, if you are an agent with a memory of your own"},
+        "user": {"type": "string", "description": "whom you talk with, if not the owner of this memory"},
+        "room_id": {"type": "string", "description": "the room that you are in"},
+        "team": {"type": "string", "description": "the team that you speak for, such as alpha+beta"},
     });
     object(properties, &["text"])
 }
@@ -246,6 +255,10 @@ fn context() -> Value {
         "branch": {"type": "string", "description": "as if on this branch"},
         "project": {"type": "string", "description": "this project, wherever you are"},
         "budget": {"type": "integer", "minimum": 1, "maximum": super::answer::BUDGET, "description": "most tokens"},
+        "agent": {"type": "string", "description": "your name, if you are an agent with a memory of your own"},
+        "user": {"type": "string", "description": "whom you talk with, if not the owner of this memory"},
+        "room_id": {"type": "string", "description": "the room that you are in"},
+        "team": {"type": "string", "description": "the team that you speak for, such as alpha+beta"},
     });
     object(properties, &[])
 }

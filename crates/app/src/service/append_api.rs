@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use daybook_domain::seams::AppendOutcome;
-use daybook_domain::{Place, SessionId, SessionKind, Trigger};
+use daybook_domain::{Place, SessionId, SessionKind, Trigger, Venue};
 use daybook_engine::append::batch::{AppendBatch, ReportedEvent, append_batch};
 use daybook_engine::jobs::notes_session;
 use daybook_engine::places::checkout::checkout;
@@ -17,6 +17,7 @@ use daybook_text::names::redact_place;
 use daybook_text::redact::Redactor;
 
 use super::RequestError;
+use super::caller::{NamedCaller, check_name, own_scope};
 use crate::wiring::Daybook;
 
 /// Longest name of an agent, in bytes.
@@ -45,7 +46,53 @@ pub(crate) struct SessionAppend {
     /// The user whose messages it holds; the person of the data folder by default.
     pub(crate) user: Option<String>,
     pub(crate) at: ReportedPlace,
+    pub(crate) held: ReportedVenue,
     pub(crate) events: Vec<ReportedEvent>,
+}
+
+/// Where a session is held, as its program names it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ReportedVenue {
+    pub(crate) room_id: Option<String>,
+    pub(crate) thread_id: Option<String>,
+    /// A team by its name, its id or its members.
+    pub(crate) team: Option<String>,
+    /// The scope for what is learned, which the caller takes part in.
+    pub(crate) scope: Option<String>,
+}
+
+impl ReportedVenue {
+    /// The venue, where `agent` may speak for its team and takes part in the scope. `user` and `project` are those of the
+    /// session.
+    pub(crate) fn resolve(
+        &self,
+        daybook: &Daybook,
+        agent: &str,
+        (user, project): (Option<&str>, Option<String>),
+    ) -> Result<Venue> {
+        check_name("thread_id", self.thread_id.as_deref())?;
+        if self.thread_id.is_some() && self.room_id.is_none() {
+            bail!(RequestError::Invalid(
+                "thread_id names a thread of a room; give its room_id, too".to_owned()
+            ));
+        }
+        let named = NamedCaller {
+            agent: Some(agent.to_owned()),
+            user: user.map(str::to_owned),
+            room_id: self.room_id.clone(),
+            team: self.team.clone(),
+            project,
+        };
+        let caller = named.resolve(&daybook.settings)?;
+        let scope = self.scope.as_deref();
+        let scope = scope.map(|name| own_scope(&daybook.settings, &caller, name));
+        Ok(Venue {
+            room_id: self.room_id.clone(),
+            thread_id: self.thread_id.clone(),
+            team: caller.team,
+            filed_in: scope.transpose()?.map(|scope| scope.to_string()),
+        })
+    }
 }
 
 /// Appends to a session, creating it when it is new. Events are on disk when this returns.
@@ -53,11 +100,22 @@ pub(crate) async fn append(daybook: &Daybook, append: SessionAppend) -> Result<A
     let redactor = Redactor::current();
     let place = resolve_place(&redactor, &append.at)?;
     check_user(&redactor, append.user.as_deref())?;
+    let project = match &place {
+        Some(place) if append.held.scope.is_some() => {
+            assign_project(daybook, place).await?;
+            let (store, tenant) = (&*daybook.store, &daybook.tenant);
+            store.project_of_root(tenant, &place.root).await?
+        }
+        _ => None,
+    };
+    let (agent, user) = (&append.session.agent, append.user.as_deref());
+    let venue = append.held.resolve(daybook, agent, (user, project))?;
     let telling = AppendBatch {
         session: append.session,
         kind: append.kind,
         user: append.user,
         place: place.clone(),
+        venue,
         events: append.events,
     };
     let appended = append_batch(&daybook.intake(), telling).await?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use daybook_domain::{Scope, ScopeKind};
+use daybook_domain::{Reach, Scope, ScopeKind};
 use daybook_engine::files::reader::Refused;
 use daybook_engine::recall::context::{CurrentWork, MemoryContext};
 use daybook_engine::recall::host_text::HostText;
@@ -11,10 +11,11 @@ use daybook_engine::recall::prompt::{self, MemoryLine, PROMPT_ANSWERS, SessionKn
 use daybook_engine::recall::worked_file::WorkedFile;
 use serde_json::{Value, json};
 
+use super::caller::NamedCaller;
 use super::current_place::{CurrentPlace, locate};
 use super::host_files::loaded_by_host;
+use super::memory_files;
 use super::recall::{RecallQuery, answer_query_in, reindex_edited_files};
-use super::{memory_files, person_scope};
 use crate::wiring::Daybook;
 
 /// A context, and the place that it was assembled for.
@@ -39,6 +40,8 @@ pub(crate) struct ContextQuery {
     pub(crate) prompt: Option<String>,
     /// Most tokens.
     pub(crate) budget: Option<usize>,
+    /// Whose context it is; its project is that of the place.
+    pub(crate) caller: NamedCaller,
 }
 
 /// Most files of a query that are considered.
@@ -79,7 +82,13 @@ pub(crate) async fn context_at(
         });
     }
     let budget = query.budget.unwrap_or(daybook.settings.context_tokens);
-    let files = memory_files::read(&daybook.root, &daybook.settings, at.project.as_ref());
+    let named = NamedCaller {
+        project: at.project.as_ref().map(|scope| scope.name.clone()),
+        ..query.caller.clone()
+    };
+    let caller = named.resolve(&daybook.settings)?;
+    let scopes = caller.scopes(daybook.settings.scope_policy());
+    let files = memory_files::read(&daybook.root, &daybook.settings, &scopes);
     let top = Path::new(&at.place.root);
     let loaded = loaded_by_host(top, top, None);
     let at_hand = query.files.iter().take(MAX_FILES);
@@ -88,7 +97,7 @@ pub(crate) async fn context_at(
         &CurrentWork {
             branch: branch.as_deref(),
             files: &at_hand.collect::<Vec<_>>(),
-            prompt: &lines_for_prompt(daybook, &at, query, &loaded).await?,
+            prompt: &lines_for_prompt(daybook, scopes, query, &loaded).await?,
         },
         &loaded,
         &daybook.settings,
@@ -105,7 +114,7 @@ pub(crate) async fn context_at(
 /// Memory lines that likely answer the prompt, from the scopes that apply.
 async fn lines_for_prompt(
     daybook: &Daybook,
-    at: &CurrentPlace,
+    scopes: Vec<Scope>,
     query: &ContextQuery,
     loaded: &HostText,
 ) -> Result<Vec<MemoryLine>> {
@@ -118,8 +127,7 @@ async fn lines_for_prompt(
         ..RecallQuery::default()
     };
     reindex_edited_files(daybook).await?;
-    let scopes = at.project.iter().cloned().chain([person_scope(daybook)]);
-    let recalled = answer_query_in(daybook, &question, Some(scopes.collect())).await?;
+    let recalled = answer_query_in(daybook, &question, Reach::Scopes(scopes)).await?;
     let known = SessionKnowledge {
         session: None,
         prompt: query.prompt.as_deref().unwrap_or_default(),

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use daybook_domain::{Scope, ScopeKind};
+use daybook_domain::Scope;
 use daybook_engine::files::layout::{BRANCHES, CURATED, SUMMARY, folder};
 use daybook_engine::files::own_secrets::masked;
 use daybook_engine::files::path::FilePath;
@@ -18,7 +18,7 @@ use daybook_text::redact::Redactor;
 use crate::settings::Settings;
 use crate::terminal::suggest;
 
-/// The memory files of the current project and of the person; of no other scope.
+/// The memory files of the scopes that apply to a caller; of no other scope.
 pub(crate) struct MemoryFiles {
     /// Files that could be read.
     pub(crate) applies: Vec<ScopeMemory>,
@@ -51,13 +51,8 @@ impl MemoryFiles {
     }
 }
 
-/// Reads the memory files of `project` and of the person. A refused file does not keep others from being read.
-pub(crate) fn read(root: &Path, settings: &Settings, project: Option<&Scope>) -> MemoryFiles {
-    let person = Scope {
-        tenant: settings.tenant.clone(),
-        kind: ScopeKind::User,
-        name: settings.person.clone(),
-    };
+/// Reads the memory files of `scopes`. A refused file does not keep others from being read.
+pub(crate) fn read(root: &Path, settings: &Settings, scopes: &[Scope]) -> MemoryFiles {
     let page = match settings.profile.context.source {
         ContextSource::Entries => None,
         ContextSource::Summary => Some((SUMMARY, "Memory summary")),
@@ -69,8 +64,8 @@ pub(crate) fn read(root: &Path, settings: &Settings, project: Option<&Scope>) ->
         pages: Vec::new(),
         refused: Vec::new(),
     };
-    for scope in project.cloned().into_iter().chain([person]) {
-        let memory = folder(root, &scope);
+    for scope in scopes {
+        let memory = folder(root, scope);
         let reader = match FolderReader::open(&memory) {
             Ok(Some(reader)) => reader,
             Ok(None) => continue,

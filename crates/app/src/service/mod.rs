@@ -7,6 +7,7 @@
 
 pub(crate) mod agent_answer;
 pub(crate) mod append_api;
+pub(crate) mod caller;
 pub(crate) mod context;
 pub(crate) mod current_place;
 pub(crate) mod damage;

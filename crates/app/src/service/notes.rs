@@ -9,8 +9,9 @@ use daybook_engine::stop::Stop;
 use daybook_text::redact::Redactor;
 use serde_json::{Value, json};
 
+use super::caller::{NamedCaller, own_scope, parse_named};
 use super::current_place::{CurrentPlace, locate};
-use super::{RequestError, parse_scope, person_scope};
+use super::{RequestError, person_scope};
 use crate::terminal::progress::UpdateBar;
 use crate::wiring::Daybook;
 
@@ -23,6 +24,38 @@ pub(crate) enum NoteScope {
     Person,
     /// A scope by name, such as `project/tidepool`.
     Named(String),
+}
+
+/// Who wrote a note.
+#[derive(Clone, Copy)]
+pub(crate) struct NoteAuthor<'a> {
+    /// A person, or an agent.
+    pub(crate) origin: Origin,
+    /// The caller; `None` for the person, who writes where they want.
+    pub(crate) caller: Option<&'a NamedCaller>,
+}
+
+impl NoteAuthor<'_> {
+    /// Whether it is written in a room or by a team.
+    fn is_shared(&self) -> bool {
+        self.caller
+            .is_some_and(|it| it.room_id.is_some() || it.team.is_some())
+    }
+
+    /// The person that the caller names.
+    fn user(&self) -> Option<&str> {
+        self.caller.and_then(|caller| caller.user.as_deref())
+    }
+
+    /// The narrowest scope that applies to the author: the room's, or the team's.
+    fn narrowest_scope(&self, daybook: &Daybook, project: &Option<Scope>) -> Result<Scope> {
+        let caller = self.caller.cloned().unwrap_or_default();
+        let scopes = caller.resolve(&daybook.settings)?;
+        let mut scopes = scopes.scopes(daybook.settings.scope_policy());
+        scopes.extend(project.clone());
+        scopes.push(person_scope(daybook));
+        Ok(scopes.remove(0))
+    }
 }
 
 /// A stored note.
@@ -39,7 +72,7 @@ pub(crate) async fn save_note(
     text: &str,
     scope: &NoteScope,
     folder: &Path,
-    by: Origin,
+    by: NoteAuthor<'_>,
     stop: &Stop,
 ) -> Result<SavedNote> {
     let place = locate(daybook, folder).await?;
@@ -56,12 +89,17 @@ pub(crate) async fn save_note_without_files(
     text: &str,
     scope: &NoteScope,
     folder: Option<&Path>,
+    caller: &NamedCaller,
 ) -> Result<SavedNote> {
     let place = match folder {
         Some(folder) => locate(daybook, folder).await?,
         None => CurrentPlace::unknown(),
     };
-    store_note(daybook, text, scope, place, Origin::Human).await
+    let by = NoteAuthor {
+        origin: Origin::Human,
+        caller: Some(caller),
+    };
+    store_note(daybook, text, scope, place, by).await
 }
 
 async fn store_note(
@@ -69,12 +107,18 @@ async fn store_note(
     text: &str,
     scope: &NoteScope,
     current: CurrentPlace,
-    by: Origin,
+    by: NoteAuthor<'_>,
 ) -> Result<SavedNote> {
     let scope = match (scope, &current.project) {
-        (NoteScope::Named(name), _) => named_scope(daybook, name)?,
+        (NoteScope::Named(name), project) => named_scope(daybook, name, by.caller, project)?,
+        (NoteScope::Current | NoteScope::Person, project) if by.is_shared() => {
+            by.narrowest_scope(daybook, project)?
+        }
         (NoteScope::Current, Some(project)) => project.clone(),
-        (NoteScope::Current, None) | (NoteScope::Person, _) => person_scope(daybook),
+        (NoteScope::Current, None) | (NoteScope::Person, _) => match by.user() {
+            Some(user) => named_scope(daybook, &format!("user/{user}"), by.caller, &None)?,
+            None => person_scope(daybook),
+        },
     };
     let place = current.project.is_some().then_some(current.place);
     let redactor = Redactor::current();
@@ -85,26 +129,38 @@ async fn store_note(
         tenant: &daybook.tenant,
         switches: &switches,
     };
-    let (observation, secrets) = jobs::remember(target, &redactor, text, scope, place, by).await?;
+    let (observation, secrets) =
+        jobs::remember(target, &redactor, text, scope, place, by.origin).await?;
     Ok(SavedNote {
         observation,
         secrets,
     })
 }
 
-fn named_scope(daybook: &Daybook, name: &str) -> Result<Scope> {
-    let (kind, name) = parse_scope(name)?;
-    if !Redactor::current().redact(name).findings.is_empty() {
+fn named_scope(
+    daybook: &Daybook,
+    name: &str,
+    caller: Option<&NamedCaller>,
+    project: &Option<Scope>,
+) -> Result<Scope> {
+    let scope = match caller {
+        Some(caller) => {
+            let caller = NamedCaller {
+                project: project.as_ref().map(|scope| scope.name.clone()),
+                ..caller.clone()
+            };
+            let caller = caller.resolve(&daybook.settings)?;
+            own_scope(&daybook.settings, &caller, name)?
+        }
+        None => parse_named(&daybook.settings, &daybook.tenant, name)?,
+    };
+    if !Redactor::current().redact(&scope.name).findings.is_empty() {
         bail!(RequestError::Invalid(
             "the scope's name holds a secret, and it would be stored as it is; choose another name"
                 .to_owned()
         ));
     }
-    Ok(Scope {
-        tenant: daybook.tenant.clone(),
-        kind,
-        name: name.to_owned(),
-    })
+    Ok(scope)
 }
 
 /// A stored note as JSON.

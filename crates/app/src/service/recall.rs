@@ -1,15 +1,16 @@
 //! Questions to memory.
 
 use anyhow::{Result, bail};
-use daybook_domain::Scope;
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::page::read_all;
+use daybook_domain::{Reach, Scope, ScopeKind};
 use daybook_engine::files::reindex::reindex_all;
 use daybook_engine::recall::persons_words::use_persons_words;
 use daybook_engine::recall::search::{RankedAnswer, RecallQuestion, RecallResult, recall};
 use serde_json::{Value, json};
 
 use super::RequestError;
+use super::caller::{NamedCaller, own_scope, parse_named, reach};
 use super::moment::parse_moment;
 use super::search_result::SearchResult;
 use crate::models::embedding::embed_before_answering;
@@ -32,21 +33,42 @@ pub(crate) struct RecallQuery {
     pub(crate) strict: bool,
     /// As it held at this time, as [`parse_moment`] reads it; the present if `None`.
     pub(crate) at: Option<String>,
+    /// Who asks; `None` for the person, who looks through all of their data folder.
+    pub(crate) caller: Option<NamedCaller>,
 }
 
 /// Answers a question, best answers first, with the confidence that it was discussed at all.
 pub(crate) async fn answer_query(daybook: &Daybook, query: &RecallQuery) -> Result<RecallResult> {
+    let reach = match &query.caller {
+        Some(caller) => {
+            let caller = caller.resolve(&daybook.settings)?;
+            match query.scopes.as_slice() {
+                [] => reach(daybook, &caller).await?,
+                names => {
+                    let own = names
+                        .iter()
+                        .map(|it| own_scope(&daybook.settings, &caller, it));
+                    let own: Vec<Scope> = own.collect::<Result<_>>()?;
+                    check_known(daybook, names).await?;
+                    Reach::Scopes(own)
+                }
+            }
+        }
+        None => match resolve_scopes(daybook, &query.scopes).await? {
+            Some(scopes) => Reach::Scopes(scopes),
+            None => Reach::Everything,
+        },
+    };
     reindex_edited_files(daybook).await?;
-    let scopes = resolve_scopes(daybook, &query.scopes).await?;
-    answer_query_in(daybook, query, scopes).await
+    answer_query_in(daybook, query, reach).await
 }
 
-/// [`answer_query`] in `scopes` instead of those that the query names; `None` for all. Edits of memory files since
+/// [`answer_query`] within `reach` instead of what the query names. Edits of memory files since
 /// the last [`reindex_edited_files`] are not seen.
 pub(crate) async fn answer_query_in(
     daybook: &Daybook,
     query: &RecallQuery,
-    scopes: Option<Vec<Scope>>,
+    reach: Reach,
 ) -> Result<RecallResult> {
     let until = query.at.as_deref();
     let until = until.map(|at| parse_moment(daybook, at)).transpose()?;
@@ -60,7 +82,7 @@ pub(crate) async fn answer_query_in(
     }
     let question = RecallQuestion {
         text: &query.text,
-        scopes,
+        reach,
         layers: query.layers.clone(),
         tools: query.tools,
         limit: query.limit,
@@ -95,6 +117,21 @@ pub(crate) fn parse_layer(text: &str) -> Result<MemoryLayer, String> {
     known.map_err(|_| "a layer is one of: entry, observation, event".to_owned())
 }
 
+/// Checks that something was ever kept in the scopes of these names. What names a caller's own room, team or agent may be
+/// empty still.
+async fn check_known(daybook: &Daybook, names: &[String]) -> Result<()> {
+    let is_shared = |name: &&String| {
+        let scope = Scope::parse(&daybook.tenant, name);
+        scope.is_some_and(|scope| !matches!(scope.kind, ScopeKind::Project | ScopeKind::User))
+    };
+    let others: Vec<String> = names
+        .iter()
+        .filter(|name| !is_shared(name))
+        .cloned()
+        .collect();
+    resolve_scopes(daybook, &others).await.map(drop)
+}
+
 async fn resolve_scopes(daybook: &Daybook, names: &[String]) -> Result<Option<Vec<Scope>>> {
     if names.is_empty() {
         return Ok(None);
@@ -102,7 +139,11 @@ async fn resolve_scopes(daybook: &Daybook, names: &[String]) -> Result<Option<Ve
     let known = read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await?;
     let mut scopes = Vec::new();
     for name in names {
-        match known.iter().find(|state| state.scope.to_string() == *name) {
+        let named = parse_named(&daybook.settings, &daybook.tenant, name).ok();
+        match known
+            .iter()
+            .find(|state| Some(&state.scope) == named.as_ref())
+        {
             Some(state) => scopes.push(state.scope.clone()),
             None => {
                 let names: Vec<String> =

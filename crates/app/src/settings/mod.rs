@@ -37,7 +37,7 @@ use anyhow::{Context, Result};
 use daybook_domain::PollutionRule;
 use daybook_domain::eligibility::Switches;
 use daybook_domain::spend::Cap;
-use daybook_domain::{PriceTable, Scope, ScopeKind, Tenant};
+use daybook_domain::{PriceTable, Scope, ScopeKind, ScopePolicy, Teams, Tenant};
 use daybook_engine::bounded;
 use daybook_engine::files::curation::CurationLimits;
 use daybook_engine::profile::Profile;
@@ -123,6 +123,10 @@ pub(crate) struct Settings {
     pub(crate) currency: String,
     /// The scopes for which memory is switched off.
     pub(crate) switches: Switches,
+    /// Teams of agents.
+    pub(crate) teams: Teams,
+    /// Whether a team reads its members' memories.
+    pub(crate) team_reads_member_memory: bool,
     /// How `MEMORY.md` is curated in passes, if it is.
     pub(crate) curation: Option<CurationLimits>,
     /// The chosen profile, with the values that other sources override.
@@ -160,6 +164,16 @@ pub(crate) struct SettingsInputs<'a> {
 }
 
 impl Settings {
+    /// What decides which scopes apply to a caller.
+    pub(crate) fn scope_policy(&self) -> ScopePolicy<'_> {
+        ScopePolicy {
+            tenant: &self.tenant,
+            person: &self.person,
+            teams: &self.teams,
+            team_reads_member_memory: self.team_reads_member_memory,
+        }
+    }
+
     /// The person's own scope.
     pub(crate) fn person_scope(&self) -> Scope {
         Scope {
@@ -271,6 +285,9 @@ impl Settings {
                     harmless_servers: choices.harmless_mcp_servers.iter().cloned().collect(),
                 },
             },
+            teams: Teams::parse(choices.teams.iter().map(String::as_str))
+                .map_err(anyhow::Error::msg)?,
+            team_reads_member_memory: choices.team_reads_member_memory,
             profile: choices.profile()?,
             inject: choices.inject,
             agents,

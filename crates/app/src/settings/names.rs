@@ -22,7 +22,7 @@ const ONE_PIPELINE: &str =
     "there is one pipeline, whose files profile = \"codex\" lays out as Codex does; leave it out";
 
 /// Names of other systems that are refused, each with all names below it, and what to write instead.
-static REFUSED: [(&str, &str); 9] = [
+static REFUSED: [(&str, &str); 8] = [
     (
         "memories.dedicated_tools",
         "agents have memory tools where `daybook mcp` is set up for their host (`daybook setup`), and none \
@@ -41,10 +41,6 @@ static REFUSED: [(&str, &str); 9] = [
     ),
     ("memory.search.include", SEARCH),
     ("memory.search.include_entrypoint", SEARCH),
-    (
-        "memory.team_reads_member_memory",
-        "each agent is given what its own scopes hold; leave it out",
-    ),
 ];
 
 /// All known names with their meanings; a setting's own name comes before other systems' names of it.

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use daybook_domain::Teams;
 use daybook_domain::limits::SELECTED_SESSIONS;
 use daybook_engine::consolidate::FileLayout;
 use daybook_engine::profile::{ContextSource, ExtractorKind, Ledger, Profile};
@@ -95,7 +96,7 @@ const PERSON: usize = 200;
 const TOKEN: usize = 64;
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 80] = [
+pub(crate) static ALL: [Setting; 82] = [
     Setting {
         name: "person",
         group: SettingGroup::You,
@@ -301,6 +302,27 @@ pub(crate) static ALL: [Setting; 80] = [
         about: "MCP servers that bring no text from outside, for `disable_on_external_context`; Codex \
                 writes `pollutes_memory = false` below the server",
         also: &[],
+    },
+    Setting {
+        name: "teams",
+        group: SettingGroup::Memory,
+        kind: ValueKind::List {
+            allowed: "teams by their members, such as \"alpha+beta\", or with a name: \"crew=alpha+beta\"",
+            fits: |team| Teams::parse([team]).is_ok(),
+            at: |c| &mut c.teams,
+        },
+        about: "teams of agents. What a team learns is in one memory, which each member finds: \
+                `teams/<members>/memory/`",
+        also: &[],
+    },
+    Setting {
+        name: "team_reads_member_memory",
+        group: SettingGroup::Memory,
+        kind: ValueKind::Switch {
+            at: |c| &mut c.team_reads_member_memory,
+        },
+        about: "whether a team reads the memories of its members besides its own",
+        also: &[("memory.team_reads_member_memory", NameUnit::Own)],
     },
     Setting {
         name: "curation",

@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 use daybook_domain::SessionId;
+use daybook_domain::seams::SessionCatalog;
 use daybook_domain::working::ChunkType;
+use daybook_engine::jobs::is_named_agent;
 use daybook_llm::Wire;
 use daybook_working::context::{
     ContextOptions, ContextStyle, OmissionReason, ThreadContext, build,
@@ -12,6 +14,7 @@ use serde_json::{Map, Value, json};
 use super::answers::names;
 use crate::service::RequestError;
 use crate::service::agent_answer::render_recalled;
+use crate::service::caller::NamedCaller;
 use crate::service::recall::{RecallQuery, answer_query};
 use crate::wiring::Daybook;
 
@@ -85,6 +88,7 @@ async fn recall(daybook: &Daybook, thread: &SessionId, question: &str) -> Result
         text: question.to_owned(),
         limit: RECALLED,
         strict: true,
+        caller: Some(caller_of(daybook, thread).await?),
         ..RecallQuery::default()
     };
     let mut found = answer_query(daybook, &query).await?;
@@ -92,6 +96,23 @@ async fn recall(daybook: &Daybook, thread: &SessionId, question: &str) -> Result
         .answers
         .retain(|answer| answer.session.as_ref() != Some(thread));
     Ok((!found.answers.is_empty()).then(|| render_recalled(daybook, &found).text))
+}
+
+/// Who a thread's agent is to memory: the agent, the user, the room and the team of its session. The agent of a thread
+/// without one is not named.
+async fn caller_of(daybook: &Daybook, thread: &SessionId) -> Result<NamedCaller> {
+    let session = SessionCatalog::session(&*daybook.store, thread).await?;
+    let Some(session) = session else {
+        return Ok(NamedCaller::default());
+    };
+    let is_named = is_named_agent(&thread.agent);
+    Ok(NamedCaller {
+        agent: is_named.then(|| thread.agent.clone()),
+        user: session.user,
+        room_id: session.venue.room_id,
+        team: session.venue.team,
+        project: None,
+    })
 }
 
 fn context_json(

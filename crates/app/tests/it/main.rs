@@ -37,6 +37,7 @@ mod reach;
 mod recall;
 mod redaction;
 mod rescans;
+mod scopes;
 mod secret_names;
 mod serve;
 mod server;

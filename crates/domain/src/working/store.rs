@@ -101,6 +101,7 @@ impl ThreadBlock {
 ///         memory_off: false,
 ///         forked_from: None,
 ///         surface: None,
+///         venue: daybook_domain::Venue::default(),
 ///         user: None,
 ///     },
 ///     custom: serde_json::Map::new(),

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use daybook_domain::seams::{Append, AppendOutcome};
 use daybook_domain::{
     EventId, EventSeq, NewEvent, Origin, Place, RemoteEvidence, SessionId, SessionKind,
-    SessionMeta, StoreError, Timestamp,
+    SessionMeta, StoreError, Timestamp, Venue,
 };
 
 use tracing::debug_span;
@@ -72,6 +72,8 @@ pub struct AppendBatch {
     pub user: Option<String>,
     /// Where it happened.
     pub place: Option<Place>,
+    /// The room, the thread and the team that hold it. All batches of a session name the same, or none.
+    pub venue: Venue,
     /// The events, oldest first.
     pub events: Vec<ReportedEvent>,
 }
@@ -112,6 +114,7 @@ async fn append(intake: &IngestContext, batch: AppendBatch) -> Result<AppendOutc
         forked_from: None,
         user: batch.user.clone(),
         surface: None,
+        venue: batch.venue.clone(),
     };
     let meta = redact_session(&intake.redactor, meta);
     let mut appended = AppendOutcome {

@@ -24,6 +24,7 @@ fn prepared_for(reported: Vec<ReportedEvent>) -> Vec<NewEvent> {
         kind: None,
         user: None,
         place: None,
+        venue: Venue::default(),
         events: reported,
     };
     prepare_batch(&Redactor::standard(), batch, Timestamp(5_000)).events

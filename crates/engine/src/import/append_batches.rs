@@ -6,6 +6,7 @@ use daybook_domain::seams::Append;
 use daybook_domain::source::{ImportNo, TranscriptSource};
 use daybook_domain::{
     EventId, EventSeq, NewEvent, RemoteEvidence, SessionId, SessionKind, SessionMeta, StoreError,
+    Venue,
 };
 
 use super::file_messages::{FileEnding, FileMessage, ParsedBatch, ReadProgress};
@@ -450,6 +451,7 @@ fn session_meta(hint: &SessionHint, id: &SessionId) -> SessionMeta {
         forked_from: hint.forked_from.clone(),
         user: None,
         surface: hint.surface.clone(),
+        venue: Venue::default(),
     }
 }
 

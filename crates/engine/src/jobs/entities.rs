@@ -1,5 +1,5 @@
-//! The entities of a session's person: what memory agents read and stage, and writing staged changes to the
-//! person's files.
+//! The entities of a session's person, or of the room or the team that holds it: what memory agents read and stage, and
+//! writing staged changes to their files.
 //!
 //! Not here: validating a write (`extract`), writing files (`files`).
 
@@ -13,7 +13,6 @@ use daybook_domain::{
 };
 use tracing::warn;
 
-use super::filing::person_scope;
 use super::{PersonSessions, WorkError, WorkerContext};
 use crate::extract::ExtractError;
 use crate::extract::entity_tools::{EntityRepositories, EntityRepository};
@@ -39,8 +38,7 @@ pub struct PersonEntityRepositories {
 #[async_trait]
 impl EntityRepositories for PersonEntityRepositories {
     async fn open(&self, session: &Session) -> Result<Box<dyn EntityRepository>, ExtractError> {
-        let person = session.user.as_deref().unwrap_or(&self.person);
-        let scope = person_scope(&session.id.tenant, person);
+        let scope = session.account_scope(&self.person);
         let unreadable = |message: String| ExtractError {
             class: FailureClass::Outage,
             message,
@@ -55,13 +53,14 @@ impl EntityRepositories for PersonEntityRepositories {
     }
 }
 
-/// Staged writes to the entities of a scope. Only people have entities that agents keep.
+/// Staged writes to the entities of a scope: of a person, or of those who share a room or a team. Projects have no
+/// entities that agents keep.
 pub(super) async fn staged_for(
     (staged, sessions): (&dyn StagedWrites, &dyn SessionCatalog),
     scope: &Scope,
     person: &str,
 ) -> Result<Vec<StagedEntityWrite>, StoreError> {
-    if scope.kind != ScopeKind::User {
+    if scope.kind == ScopeKind::Project {
         return Ok(Vec::new());
     }
     let mut own = PersonSessions::new(sessions, person, scope);

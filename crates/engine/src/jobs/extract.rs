@@ -8,15 +8,16 @@ use daybook_domain::page::read_all;
 use daybook_domain::quarantine::{QuarantineReason, QuarantinedObservation};
 use daybook_domain::{
     ClaimedJob, Event, EventSeq, Extraction, Failure, FailureClass, FinishOutcome, JobKey,
-    Observation, ObservationKind, Origin, Provenance, RetryWait, Session, SessionId, StoreError,
-    Tenant, Timestamp, Yield,
+    Observation, ObservationKind, Origin, Provenance, RetryWait, ScopeKind, Session, SessionId,
+    StoreError, Tenant, Timestamp, Yield,
 };
 
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
 use super::WorkerContext;
-use super::filing::{FolderProjects, file_draft, person_scope};
+use super::agent_rules::missing_rules;
+use super::filing::{FolderProjects, file_draft};
 use super::knowledge::Knowledge;
 use super::quarantine::with_decisions;
 use crate::extract::window::window_len;
@@ -169,6 +170,8 @@ async fn read_and_finish(
             return fail(worker, claimed, failure, error.wait).await;
         }
     };
+    let rules = missing_rules(&id.agent, &events, &extracted.drafts);
+    extracted.drafts.extend(rules);
     let dropped = mem::take(&mut extracted.dropped);
     let left_out = extracted.left_out;
     let shown: Vec<Event> = before.into_iter().chain(events).collect();
@@ -378,7 +381,7 @@ fn build_extraction(
     worker: &WorkerContext,
     session: &Session,
     events: &[Event],
-    extracted: ExtractorOutput,
+    mut extracted: ExtractorOutput,
     projects: &FolderProjects,
 ) -> (Extraction, usize) {
     let person = session.user.as_deref().unwrap_or(&worker.person);
@@ -410,6 +413,13 @@ fn build_extraction(
             ObservationKind::Preference | ObservationKind::Correction
         )
     };
+    // What a room or a team shares is shown on none of a project's pages.
+    if let Some(scope) = session.filing_scope()
+        && scope.kind != ScopeKind::Project
+        && let Some(digest) = &mut extracted.digest
+    {
+        digest.root = None;
+    }
     let has_no_project = extracted
         .digest
         .as_ref()
@@ -422,7 +432,7 @@ fn build_extraction(
             .iter()
             .any(|observation| personal(observation.kind))
     {
-        concerns.push(person_scope(&session.id.tenant, person));
+        concerns.push(session.account_scope(&worker.person));
     }
     let yielded = match extracted.digest {
         None if observations.is_empty() => Yield::Nothing,

@@ -1,16 +1,21 @@
 //! Chooses the scope of a draft: the narrowest scope in which it is true.
 //!
-//! A draft from work in a project is filed under the project; a draft that the person stated to hold
-//! everywhere, or that has no project, under the person.
+//! - A draft from a room or a team is filed there: those who take part may read it, and no others.
+//! - A draft from work in a project is filed under the project.
+//! - A rule for a named agent is filed under the agent, if it comes from outside of these, or holds everywhere.
+//! - Any other draft that the person stated to hold everywhere, or that has no project, is filed under the person.
+//!
+//! A scope that the caller named comes before all of them.
 
 use std::collections::BTreeMap;
 
 use daybook_domain::seams::PlaceStore;
 use daybook_domain::{
-    Event, EventSeq, Evidence, Observation, ObservationId, ObservationKind, PollutionRule, Scope,
-    ScopeKind, Session, StoreError, Tenant,
+    Event, EventSeq, Evidence, Observation, ObservationId, ObservationKind, Origin, PollutionRule,
+    Scope, ScopeKind, Session, StoreError, Tenant,
 };
 
+use super::agent_rules::{is_agent_rule, is_named_agent};
 use crate::extract::ObservationDraft;
 use crate::extract::draft_origin::origin_of_draft;
 use daybook_text::tokens::outlined_text;
@@ -64,9 +69,10 @@ pub(crate) fn file_draft(
     let origin = origin_of_draft(&draft, window, rule);
     let place = draft.events.first().and_then(|seq| place_of(window, *seq));
     let project = place.and_then(|place| projects.scope(&session.id.tenant, &place.root));
-    let scope = project
-        .filter(|_| !draft.general)
+    let scope = narrowest_scope(&draft, session, window, project)
         .unwrap_or_else(|| person_scope(&session.id.tenant, person));
+    // A folder's project takes evidence along when it changes; what the caller filed elsewhere stays.
+    let follows_folder = session.venue.filed_in.is_none();
     let said = [
         Some(draft.text.as_str()),
         draft.context.as_deref(),
@@ -91,10 +97,48 @@ pub(crate) fn file_draft(
             lines: draft.lines,
             at: draft.at,
             branch: place.and_then(|place| place.branch.clone()),
-            root: place.map(|place| place.root.clone()),
+            root: place
+                .filter(|_| follows_folder)
+                .map(|place| place.root.clone()),
         }],
         tokens,
     }
+}
+
+/// The narrowest scope in which a draft is true; `None` for the person's. `project` is that of its place.
+fn narrowest_scope(
+    draft: &ObservationDraft,
+    session: &Session,
+    window: &[Event],
+    project: Option<Scope>,
+) -> Option<Scope> {
+    let tenant = &session.id.tenant;
+    if let Some(named) = session.venue.named_scope(tenant) {
+        return Some(named);
+    }
+    let narrow = session.venue.shared_scope(tenant).or(project);
+    if let Some(narrow) = narrow.clone().filter(|_| !draft.general) {
+        return Some(narrow);
+    }
+    let of_agent = agent_scope(session).filter(|agent| {
+        let said = draft.events.iter().filter_map(|seq| event_at(window, *seq));
+        let said = said.filter(|event| event.origin == Origin::Human);
+        let said: Vec<&str> = said.map(|event| event.text.as_str()).collect();
+        draft.stated && is_agent_rule(&agent.name, draft, &said)
+    });
+    // Words of a room stay there, however general they are, unless they are a rule for the agent that hears them.
+    of_agent.or_else(|| narrow.filter(|scope| scope.kind != ScopeKind::Project))
+}
+
+/// The scope of a session's agent; `None` for one that is no agent by name, but the host of coding sessions, or the reader
+/// of a file.
+pub(crate) fn agent_scope(session: &Session) -> Option<Scope> {
+    let name = &session.id.agent;
+    is_named_agent(name).then(|| Scope {
+        tenant: session.id.tenant.clone(),
+        kind: ScopeKind::Agent,
+        name: name.clone(),
+    })
 }
 
 /// The identity of an observation in a scope. A value alone is ambiguous: its subject is part of its identity.
@@ -110,10 +154,14 @@ pub(super) fn observation_id(
 }
 
 fn place_of(window: &[Event], seq: EventSeq) -> Option<&daybook_domain::Place> {
-    let at = window.partition_point(|event| event.seq < seq);
-    window
-        .get(at)
-        .filter(|event| event.seq == seq)?
-        .place
-        .as_ref()
+    event_at(window, seq)?.place.as_ref()
 }
+
+fn event_at(window: &[Event], seq: EventSeq) -> Option<&Event> {
+    let at = window.partition_point(|event| event.seq < seq);
+    window.get(at).filter(|event| event.seq == seq)
+}
+
+#[cfg(test)]
+#[path = "filing_tests.rs"]
+mod tests;

@@ -14,7 +14,7 @@ use daybook_domain::{ClaimedJob, Event, EventSeq, Origin, Scope, Session, StoreE
 use tracing::warn;
 
 use super::WorkerContext;
-use super::filing::{FolderProjects, person_scope};
+use super::filing::{FolderProjects, agent_scope, person_scope};
 use crate::extract::KnownMemory;
 use crate::files::diary;
 use crate::files::layout::folder;
@@ -102,11 +102,15 @@ fn scopes(
     projects: &FolderProjects,
 ) -> BTreeSet<Scope> {
     let tenant = &session.id.tenant;
+    if let Some(filed) = session.filing_scope() {
+        return BTreeSet::from([filed]);
+    }
     let person = session.user.as_deref().unwrap_or(&worker.person);
     let places = events.iter().filter_map(|event| event.place.as_ref());
     places
         .filter_map(|place| projects.scope(tenant, &place.root))
         .chain([person_scope(tenant, person)])
+        .chain(agent_scope(session))
         .collect()
 }
 
@@ -149,7 +153,7 @@ async fn relevant_memories(
     let words = words.join("\n");
     let question = RecallQuestion {
         text: &words,
-        scopes: Some(scopes.iter().cloned().collect()),
+        reach: daybook_domain::Reach::Scopes(scopes.iter().cloned().collect()),
         layers: vec![MemoryLayer::Entry, MemoryLayer::Observation],
         tools: false,
         limit: limits.snippets,

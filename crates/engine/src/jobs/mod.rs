@@ -5,6 +5,7 @@
 //!
 //! Not here: when a job is due (`domain`), how results are stored (`store`).
 
+mod agent_rules;
 mod consolidate;
 mod curation;
 mod entities;
@@ -40,6 +41,7 @@ mod worker_lock;
 
 use person_sessions::PersonSessions;
 
+pub use agent_rules::is_named_agent;
 pub use entities::PersonEntityRepositories;
 pub use folder_sync::FolderSync;
 pub use forecast::{

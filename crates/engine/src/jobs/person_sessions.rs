@@ -1,17 +1,18 @@
-//! Decides which sessions belong to the person of a scope.
+//! Decides which sessions are accounted for in a scope: those of its person, or those that its room, its team or its
+//! agent holds.
 
 use std::collections::BTreeMap;
 
 use daybook_domain::seams::SessionCatalog;
-use daybook_domain::{Scope, SessionId, StoreError};
+use daybook_domain::{Scope, ScopeKind, SessionId, StoreError};
 
-/// Decides which sessions belong to the person of a scope.
+/// Decides which sessions are accounted for in a scope.
 pub(super) struct PersonSessions<'a> {
     store: &'a dyn SessionCatalog,
     /// The person of a session that names no user.
     person: &'a str,
-    /// The person whose sessions are selected.
-    whose: &'a str,
+    /// The scope whose sessions are selected.
+    scope: &'a Scope,
     known: BTreeMap<SessionId, bool>,
 }
 
@@ -20,7 +21,7 @@ impl<'a> PersonSessions<'a> {
         Self {
             store,
             person,
-            whose: &scope.name,
+            scope,
             known: BTreeMap::new(),
         }
     }
@@ -29,12 +30,10 @@ impl<'a> PersonSessions<'a> {
         if let Some(&own) = self.known.get(session) {
             return Ok(own);
         }
-        let user = self
-            .store
-            .session(session)
-            .await?
-            .and_then(|session| session.user);
-        let own = user.as_deref().unwrap_or(self.person) == self.whose;
+        let own = match self.store.session(session).await? {
+            Some(session) => session.account_scope(self.person) == *self.scope,
+            None => self.scope.kind == ScopeKind::User && self.scope.name == self.person,
+        };
         self.known.insert(session.clone(), own);
         Ok(own)
     }

@@ -131,6 +131,7 @@ async fn store_remotes(
             forked_from: None,
             user: None,
             surface: None,
+            venue: daybook_domain::Venue::default(),
         },
         events: Vec::new(),
         remotes: remotes.collect(),

@@ -7,7 +7,8 @@ use daybook_domain::time::Clock;
 use daybook_domain::trigger::DueLimits;
 use daybook_domain::{
     EventId, Evidence, NewEvent, Observation, ObservationId, ObservationKind, ObservationOrigin,
-    Origin, Place, Scope, SessionId, SessionKind, SessionMeta, StoreError, Tenant,
+    Origin, Place, Scope, ScopeKind, SessionId, SessionKind, SessionMeta, StoreError, Tenant,
+    Venue,
 };
 
 use tracing::field::Empty;
@@ -92,7 +93,7 @@ async fn store_note(
     let redacted = redactor.redact(&words);
     let secrets = redacted.findings.len();
     let text = redacted.text.into_owned();
-    let session = notes_session(target.tenant);
+    let (session, venue, user) = session_of_notes(&scope, target.switches);
     let now = target.clock.now();
     let event = NewEvent {
         id: EventId::of(&[
@@ -120,8 +121,9 @@ async fn store_note(
             kind: SessionKind::MemoryAgent,
             memory_off: false,
             forked_from: None,
-            user: None,
+            user,
             surface: None,
+            venue,
         },
         events: vec![event],
         remotes: Vec::new(),
@@ -181,6 +183,26 @@ async fn store_note(
 
 fn before(seq: daybook_domain::EventSeq) -> daybook_domain::EventSeq {
     daybook_domain::EventSeq(seq.0.saturating_sub(1))
+}
+
+/// The session that holds a scope's notes, with its venue and its user. Notes of one room, team, agent or person lie in a
+/// session of their own, because a search finds their words there, too.
+fn session_of_notes(scope: &Scope, switches: &Switches) -> (SessionId, Venue, Option<String>) {
+    let common = notes_session(&scope.tenant);
+    let own = SessionId {
+        host_id: format!("{} of {scope}", common.host_id),
+        ..common.clone()
+    };
+    let filed = Venue {
+        filed_in: Some(scope.to_string()),
+        ..Venue::default()
+    };
+    match scope.kind {
+        ScopeKind::Project => (common, Venue::default(), None),
+        ScopeKind::User if scope.name == switches.person => (common, Venue::default(), None),
+        ScopeKind::User => (own, filed, Some(scope.name.clone())),
+        ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room => (own, filed, None),
+    }
 }
 
 /// The session of notes.

@@ -28,7 +28,7 @@ use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
 use super::WorkerContext;
-use super::filing::{FolderProjects, observation_id, person_scope};
+use super::filing::{FolderProjects, observation_id};
 use crate::guard::{ItemFailure, run_isolated};
 use crate::projects::moved_sessions::MovedSession;
 use crate::stage::within;
@@ -199,8 +199,8 @@ async fn concerned_scopes(
 ) -> Result<Vec<Scope>, StoreError> {
     let tenant = &session.id.tenant;
     let projects = FolderProjects::of(&*worker.store, tenant).await?;
-    let person = session.user.as_deref().unwrap_or(&worker.person);
-    let mut scopes = BTreeSet::from([person_scope(tenant, person)]);
+    let mut scopes = BTreeSet::from([session.account_scope(&worker.person)]);
+    scopes.extend(session.filing_scope());
     let digests = stored.texts.iter();
     for (_, json) in digests.filter(|(field, _)| *field == TextField::Digest) {
         let digest = serde_json::from_str::<Digest>(json).ok();
@@ -320,10 +320,14 @@ fn relocate_field(moved: &MovedSession, field: TextField, text: &str) -> Option<
 
 fn redact_field(redactor: &Redactor, field: TextField, before: &str) -> Option<String> {
     match field {
-        TextField::ForkedFrom | TextField::SourceClaimedId | TextField::ImportedClaimedId => {
-            rescan_id(redactor, before)
-        }
+        TextField::ForkedFrom
+        | TextField::RoomId
+        | TextField::ThreadId
+        | TextField::SourceClaimedId
+        | TextField::ImportedClaimedId => rescan_id(redactor, before),
         TextField::User
+        | TextField::Team
+        | TextField::FiledIn
         | TextField::FirstSource
         | TextField::SourcePath
         | TextField::ImportedPath

@@ -141,25 +141,31 @@ pub(super) async fn memory_input(
                 title = short_name(&project.identity);
             }
         }
-        ScopeKind::User => {
+        ScopeKind::User | ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room => {
+            if scope.kind != ScopeKind::User {
+                title = format!("{} {title}", scope.kind.as_str());
+            }
             let mut own = PersonSessions::new(source.store, source.person, scope);
-            observations.extend(repeated_preferences(source, scope, &mut own, texts).await?);
+            if scope.kind == ScopeKind::User {
+                observations.extend(repeated_preferences(source, scope, &mut own, texts).await?);
+            }
             for record in source.store.extractions_without_root(tenant).await? {
                 if own.contains(&record.session).await? {
                     extractions.push(record);
                 }
             }
         }
-        ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room => {}
     }
     Ok(MemoryInput {
         scope: scope.clone(),
         title: without_citations(&title).into_owned(),
         person: match scope.kind {
             ScopeKind::User => scope.name.clone(),
-            ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room | ScopeKind::Project => {
-                source.person.to_owned()
-            }
+            ScopeKind::Project => source.person.to_owned(),
+            // Several people talk with an agent, a team, and in a room.
+            ScopeKind::Agent => "people".to_owned(),
+            ScopeKind::Team => "the team".to_owned(),
+            ScopeKind::Room => "the room".to_owned(),
         },
         uses: uses_of(source.store, tenant, &observations).await?,
         persons: persons.about(&observations),

@@ -44,6 +44,7 @@ pub async fn note_thread_uses(
         forked_from: None,
         user: None,
         surface: None,
+        venue: daybook_domain::Venue::default(),
     };
     note_mentions(store, &meta, switches, mentioned.collect(), now).await?;
     Ok(())

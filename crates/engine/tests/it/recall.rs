@@ -114,7 +114,7 @@ impl RecallProbe {
 fn question(text: &str) -> RecallQuestion<'_> {
     RecallQuestion {
         text,
-        scopes: None,
+        reach: daybook_domain::Reach::Everything,
         layers: Vec::new(),
         tools: false,
         limit: 20,
@@ -155,7 +155,7 @@ fn questions() -> Vec<RecallQuestion<'static>> {
         ..storm.clone()
     });
     all.push(RecallQuestion {
-        scopes: Some(vec![project_scope("pier"), user_scope("ada")]),
+        reach: daybook_domain::Reach::Scopes(vec![project_scope("pier"), user_scope("ada")]),
         ..storm.clone()
     });
     all.push(RecallQuestion {

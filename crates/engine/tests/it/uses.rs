@@ -306,6 +306,7 @@ fn appended_events_count_like_imported_ones_unless_memory_is_off() {
             kind: None,
             user: None,
             place: None,
+            venue: daybook_domain::Venue::default(),
             events: vec![ReportedEvent {
                 id: None,
                 role,

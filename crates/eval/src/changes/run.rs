@@ -223,6 +223,7 @@ async fn append_session(
             root: "/home/ada/ledger".to_owned(),
             branch: Some("main".to_owned()),
         }),
+        venue: daybook_domain::Venue::default(),
         events: events.collect(),
     };
     append_batch(intake, batch).await?;
@@ -278,7 +279,7 @@ async fn first_answer(
 ) -> Result<String, EvalError> {
     let question = RecallQuestion {
         text: question,
-        scopes: None,
+        reach: daybook_domain::Reach::Everything,
         layers: Vec::new(),
         tools: false,
         limit: 10,

@@ -159,6 +159,7 @@ fn session() -> Session {
         forked_from: None,
         user: None,
         surface: None,
+        venue: daybook_domain::Venue::default(),
         first_at: Timestamp::ZERO,
         last_at: Timestamp::ZERO,
         events: EventSeq(3),

@@ -356,6 +356,8 @@ impl MemoryState {
                 .as_ref()
                 .is_some_and(|scope| scopes.contains(scope))
         });
+        let is_excepted = |scope: &Scope| filter.except.contains(scope);
+        let scope_fits = scope_fits && !document.scope.as_ref().is_some_and(is_excepted);
         scope_fits && admits(filter, DocumentNo(doc), origin_of(&document.what))
     }
 
@@ -433,11 +435,16 @@ impl MemoryState {
         let event = row.events.get(&seq)?;
         let id = &row.session.id;
         let root = event.place.as_ref().map(|place| &place.root);
+        let project = root.and_then(|root| self.scope_of_root(&id.tenant, root));
+        let project = project.map(|scope| scope.name);
         Some(IndexedDocument {
             what: DocumentKind::Event {
                 origin: event.origin,
             },
-            scope: root.and_then(|root| self.scope_of_root(&id.tenant, root)),
+            scope: row
+                .session
+                .venue
+                .event_scope(&id.tenant, (project, row.session.user.clone())),
             text: head(&event.text, DOCUMENT_TEXT).to_owned(),
             context: None,
             at: event.at,

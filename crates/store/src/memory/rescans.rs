@@ -266,6 +266,10 @@ impl MemoryState {
             TextField::ForkedFrom
             | TextField::User
             | TextField::Surface
+            | TextField::RoomId
+            | TextField::ThreadId
+            | TextField::Team
+            | TextField::FiledIn
             | TextField::FirstSource => self.visit_session(session, field, visit),
             TextField::ThreadCustom => {
                 if let Some(thread) = self.threads.get_mut(session) {
@@ -333,6 +337,10 @@ impl MemoryState {
             TextField::ForkedFrom => &mut row.session.forked_from,
             TextField::User => &mut row.session.user,
             TextField::Surface => &mut row.session.surface,
+            TextField::RoomId => &mut row.session.venue.room_id,
+            TextField::ThreadId => &mut row.session.venue.thread_id,
+            TextField::Team => &mut row.session.venue.team,
+            TextField::FiledIn => &mut row.session.venue.filed_in,
             _ => &mut row.first_source,
         };
         visit_maybe(text, visit);

@@ -30,7 +30,7 @@ impl SessionLog for MemoryStore {
         check_append(append)?;
         let mut state = self.lock_for_change();
         state.check_import(&append.session.id.tenant, append.import)?;
-        Ok(state.add(append, &[]).outcome())
+        Ok(state.add(append, &[])?.outcome())
     }
 
     async fn event_ids(&self, session: &SessionId) -> Result<Vec<(EventSeq, EventId)>, StoreError> {
@@ -369,9 +369,16 @@ impl MemoryState {
     }
 
     /// Appends, with what a thread keeps beside each event.
-    pub(super) fn add(&mut self, append: &Append, entries: &[String]) -> AppendPositions {
+    pub(super) fn add(
+        &mut self,
+        append: &Append,
+        entries: &[String],
+    ) -> Result<AppendPositions, StoreError> {
         let id = &append.session.id;
         let before = self.sessions.get(id).map(|row| row.session.clone());
+        if let Some(before) = &before {
+            log::check_venue(before, &append.session)?;
+        }
         let mut row = match self.sessions.remove(id) {
             Some(row) => row,
             None => self.new_session(append),
@@ -404,12 +411,12 @@ impl MemoryState {
             ExtractionEffect::Pass(upto) => self.pass_over(&key, user, upto),
             ExtractionEffect::None => {}
         }
-        AppendPositions {
+        Ok(AppendPositions {
             before: EventSeq(last),
             last: session.events,
             seqs,
             polluted: polluting == PollutionEffect::Marked,
-        }
+        })
     }
 
     /// Moves a session's extraction past events that are never learned.

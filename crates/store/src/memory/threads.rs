@@ -39,7 +39,7 @@ impl ThreadStore for MemoryStore {
         let row = ThreadRow::new(new, former.map(|former| &former.row));
         if state.find_thread(id).is_none() {
             if !state.sessions.contains_key(id) {
-                state.add(&log::empty_append(new), &[]);
+                state.add(&log::empty_append(new), &[])?;
             }
             let snapshot = None;
             state
@@ -86,7 +86,7 @@ impl ThreadStore for MemoryStore {
             return Ok(ThreadAppendOutcome::BlockLost);
         }
         let block = thread.row.blocking.block;
-        let placed = state.add(&append.append, &append.entries);
+        let placed = state.add(&append.append, &append.entries)?;
         Ok(ThreadAppendOutcome::Stored {
             seqs: placed.seqs,
             before: placed.before,

@@ -68,7 +68,7 @@ pub(super) async fn add_group(
     let Some(tenant) = saved.first().map(|row| row.tenant) else {
         return Ok(outcomes);
     };
-    sessions::insert(tx, tenant, &rows);
+    sessions::insert(tx, tenant, None, &rows);
     let noted = active.into_iter();
     let noted = noted.filter_map(|(id, now)| Some((group.sessions.get(id)?.row.no, now)));
     sessions::note_entries(tx, &noted.collect::<Vec<_>>());
@@ -183,7 +183,13 @@ impl LockedSession {
         rows: &mut Vec<NewEventRow<'a>>,
     ) -> Option<AppendPositions> {
         let mut row = self.row.clone();
+        // A room's or a team's session is appended to alone: its events belong to that scope, and an append that
+        // names another is refused.
+        log::check_venue(&row.session, &append.session).ok()?;
         log::merge_meta(&mut row.session, &append.session);
+        if !row.session.venue.is_empty() {
+            return None;
+        }
         row.scan.note_append(false, append.rules);
         let mut known = self.known.clone();
         let number_of = |place: &Place| places.get(place).copied();

@@ -18,8 +18,8 @@ use daybook_domain::{EventSeq, Origin, Scope, SessionId, StoreError, Tenant, Tim
 
 use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
-use super::index_rows::{NewDocument, forget, put};
-use super::names::{find_scope, find_session, scope_no};
+use super::index_rows::{NewDocument, forget, put, root_owner};
+use super::names::{find_scope, find_session, scope_no, shared_no};
 use super::row_numbers::event_no;
 use super::values::{get, parse_column, values};
 use super::{PostgresStore, outlines, queries, vectors};
@@ -306,6 +306,7 @@ async fn index_events(
         .iter()
         .map(|(seq, _)| event_no(row.no, *seq))
         .collect();
+    let shared = shared_no(tx, &row.session).await?;
     let mut documents = std::collections::BTreeMap::new();
     for found in tx.rows(find, values![asked]).await? {
         let nth: usize = get(&found, "nth")?;
@@ -315,8 +316,8 @@ async fn index_events(
         let origin = parse_column::<Origin>(&found, "origin")?;
         let no = get(&found, "event_no")?;
         let origin_and_time = (origin, get(&found, "at")?);
-        let document =
-            NewDocument::event_with_tokens(no, get(&found, "root_no")?, origin_and_time, tokens);
+        let root = get::<Option<i64>>(&found, "root_no")?.map(root_owner);
+        let document = NewDocument::event_with_tokens(no, shared.or(root), origin_and_time, tokens);
         documents.insert(document.doc, document);
     }
     forget(tx, documents.keys().copied().collect()).await?;

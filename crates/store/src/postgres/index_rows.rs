@@ -27,20 +27,21 @@ pub(super) struct NewDocument<'a> {
 }
 
 impl<'a> NewDocument<'a> {
-    /// An event with the number of its row and of its place's root.
-    pub(super) fn event(no: i64, root: Option<i64>, event: &'a NewEvent) -> Self {
-        Self::event_with_tokens(no, root, (event.origin, event.at), &event.tokens)
+    /// An event with the number of its row and its owner: the scope of the room or the team that holds its session,
+    /// else [`root_owner`].
+    pub(super) fn event(no: i64, owner: Option<i64>, event: &'a NewEvent) -> Self {
+        Self::event_with_tokens(no, owner, (event.origin, event.at), &event.tokens)
     }
 
     pub(super) fn event_with_tokens(
         no: i64,
-        root: Option<i64>,
+        owner: Option<i64>,
         (origin, at): (Origin, Timestamp),
         tokens: &'a str,
     ) -> Self {
         Self {
             doc: event_doc(no, origin),
-            owner: root.map(root_owner),
+            owner,
             origin: Some(origin),
             at,
             tokens,

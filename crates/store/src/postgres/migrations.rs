@@ -119,6 +119,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0018_pipeline_state.sql"),
         serves: 12,
     },
+    Migration {
+        version: 19,
+        name: "venues",
+        sql: include_str!("migrations/0019_venues.sql"),
+        serves: 19,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use daybook_domain::{
     DueMark, EventSeq, JobKey, Priority, RulesRevision, Scope, Session, SessionId, SessionKind,
-    Tenant, Timestamp,
+    Tenant, Timestamp, Venue,
 };
 use tokio_postgres::Row;
 
@@ -47,6 +47,14 @@ pub(super) async fn scope_no(tx: &Tx, scope: &Scope) -> Result<i64, Fault> {
         RETURNING scope_no";
     let key = values![tenant, scope.kind.as_str(), &scope.name];
     get(&tx.one(insert, key).await?, "scope_no")
+}
+
+/// The number of the scope of the room or the team that holds a session.
+pub(super) async fn shared_no(tx: &Tx, session: &Session) -> Result<Option<i64>, Fault> {
+    match session.venue.shared_scope(&session.id.tenant) {
+        Some(scope) => scope_no(tx, &scope).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 /// The scope in the columns tenant, kind and name.
@@ -116,7 +124,7 @@ async fn raise_all(tx: &Tx, scopes: &BTreeSet<&Scope>) -> Result<Vec<(Scope, u64
 
 const SESSION: &str = "SELECT session_no, tenant_no, tenant, agent, host_id, known, label, kind,
     memory_off, switched_off, forked_from, \"user\", surface, first_at, last_at, events, passed,
-    last_line, first_source, rules, rescan, kept_on, pollution
+    last_line, first_source, rules, rescan, kept_on, pollution, room_id, thread_id, team, filed_in
     FROM sessions JOIN tenants USING (tenant_no)";
 
 /// The session's row, also of one that has only been cited.
@@ -191,6 +199,16 @@ pub(super) async fn session_no(tx: &Tx, id: &SessionId) -> Result<i64, Fault> {
     get(&tx.one(insert, key).await?, "session_no")
 }
 
+/// The venue in the columns of a session.
+pub(super) fn venue_of(row: &Row) -> Result<Venue, Fault> {
+    Ok(Venue {
+        room_id: get(row, "room_id")?,
+        thread_id: get(row, "thread_id")?,
+        team: get(row, "team")?,
+        filed_in: get(row, "filed_in")?,
+    })
+}
+
 fn session_row(row: &Row) -> Result<SessionRow, Fault> {
     let session = Session {
         id: session_id_of(row)?,
@@ -204,6 +222,7 @@ fn session_row(row: &Row) -> Result<SessionRow, Fault> {
         forked_from: get(row, "forked_from")?,
         user: get(row, "user")?,
         surface: get(row, "surface")?,
+        venue: venue_of(row)?,
         first_at: get(row, "first_at")?,
         last_at: get(row, "last_at")?,
         events: EventSeq(get(row, "events")?),

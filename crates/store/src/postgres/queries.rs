@@ -8,6 +8,7 @@ use daybook_domain::index::{
 use daybook_domain::limits::COUNTED;
 use daybook_domain::{
     EventSeq, ObservationId, ObservationOrigin, Scope, ScopeKind, SessionId, Tenant, Timestamp,
+    Venue,
 };
 use tokio_postgres::Row;
 
@@ -55,6 +56,7 @@ pub(super) async fn matches(
     filter: &SearchFilter,
 ) -> Result<Vec<DocumentNo>, Fault> {
     let owners = owners_of(tx, tenant, filter).await?;
+    let owners = (owners, excepted_of(tx, tenant, filter).await?);
     let mut docs = matches_of(tx, tenant, steps, &document_ranges(filter), owners).await?;
     let mut seen = HashSet::new();
     docs.retain(|doc| seen.insert(*doc));
@@ -80,6 +82,18 @@ pub(super) async fn owners_of(
     match &filter.scopes {
         None => Ok(None),
         Some(scopes) => owners(tx, tenant, scopes).await.map(Some),
+    }
+}
+
+/// Numbers of the scopes whose documents a filter leaves out.
+pub(super) async fn excepted_of(
+    tx: &Tx,
+    tenant: &Tenant,
+    filter: &SearchFilter,
+) -> Result<Vec<i64>, Fault> {
+    match filter.except.as_slice() {
+        [] => Ok(Vec::new()),
+        scopes => owners(tx, tenant, scopes).await,
     }
 }
 
@@ -118,7 +132,7 @@ async fn matches_of(
     tenant: &Tenant,
     steps: &[CandidateQuery],
     document_ranges: &[DocumentRange],
-    owners: Option<Vec<i64>>,
+    (owners, excepted): (Option<Vec<i64>>, Vec<i64>),
 ) -> Result<Vec<DocumentNo>, Fault> {
     let columns = StepColumns::of(steps);
     if columns.limits.is_empty()
@@ -127,11 +141,13 @@ async fn matches_of(
     {
         return Ok(Vec::new());
     }
-    let owned = if owners.is_some() {
-        "AND found.owner = ANY ($9)"
-    } else {
-        ""
-    };
+    let mut owned = String::new();
+    if owners.is_some() {
+        owned += "AND found.owner = ANY ($9)";
+    }
+    if !excepted.is_empty() {
+        owned += " AND (found.owner IS NULL OR found.owner <> ALL ($12))";
+    }
     let narrowed = if document_ranges
         .iter()
         .any(|range| !range.origins.is_empty())
@@ -180,7 +196,8 @@ async fn matches_of(
                 narrowed,
                 owners.unwrap_or_default(),
                 origins,
-                SAID
+                SAID,
+                excepted
             ],
         )
         .await?;
@@ -270,7 +287,7 @@ pub(super) async fn load(
 }
 
 const LOAD_EVENTS: &str = "SELECT event_no, agent, host_id, label, line, origin, at,
-        left(text, $2::INTEGER) AS text, project
+        left(text, $2::INTEGER) AS text, project, \"user\", room_id, team, filed_in
     FROM events JOIN sessions USING (session_no)
     LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no)
     WHERE event_no = ANY ($1)";
@@ -282,11 +299,13 @@ fn event_document(row: &Row, tenant: &Tenant, no: i64) -> Result<IndexedDocument
         what: DocumentKind::Event {
             origin: parse_column(row, "origin")?,
         },
-        scope: project.map(|name| Scope {
-            tenant: tenant.clone(),
-            kind: ScopeKind::Project,
-            name,
-        }),
+        scope: Venue {
+            room_id: get(row, "room_id")?,
+            team: get(row, "team")?,
+            filed_in: get(row, "filed_in")?,
+            ..Venue::default()
+        }
+        .event_scope(tenant, (project, get(row, "user")?)),
         text: head(&text, DOCUMENT_TEXT).to_owned(),
         context: None,
         at: get(row, "at")?,

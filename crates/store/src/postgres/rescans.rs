@@ -19,9 +19,9 @@ use strum::VariantArray;
 
 use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
-use super::index_rows::NewDocument;
+use super::index_rows::{NewDocument, root_owner};
 use super::names::{
-    find_session, lock_session, lock_session_numbered, raise, scope_of, session_id_of,
+    find_session, lock_session, lock_session_numbered, raise, scope_of, session_id_of, shared_no,
 };
 use super::row_numbers::event_no;
 use super::values::{get, parse_column, values};
@@ -253,8 +253,9 @@ async fn rewrite_event(tx: &Tx, row: &SessionRow, rewrite: &EventRewrite) -> Res
             places::replace_unused(tx, former, root).await?;
         }
     }
-    let root = place.map(|(_, root)| root);
-    let document = NewDocument::event_with_tokens(no, root, (event.origin, event.at), tokens);
+    let root = place.map(|(_, root)| root_owner(root));
+    let owner = shared_no(tx, &row.session).await?.or(root);
+    let document = NewDocument::event_with_tokens(no, owner, (event.origin, event.at), tokens);
     index_rows::put(tx, row.tenant, &[document]);
     Ok(())
 }

@@ -17,8 +17,8 @@ use daybook_domain::{
 
 use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
-use super::index_rows::NewDocument;
-use super::names::{find_session, lock_session, session_no, sessions_where, tenant_no};
+use super::index_rows::{NewDocument, root_owner};
+use super::names::{find_session, lock_session, session_no, sessions_where, shared_no, tenant_no};
 use super::places::PlaceNumbers;
 use super::pollution::rederive_learned;
 use super::row_numbers::{event_no, seq_of};
@@ -330,8 +330,12 @@ pub(super) async fn add_to(
         }
         cited => (create(tx, append, cited).await?, None),
     };
+    if before.is_some() {
+        log::check_venue(&row.session, &append.session)?;
+    }
     let last = row.session.events.0;
     log::merge_meta(&mut row.session, &append.session);
+    let shared = shared_no(tx, &row.session).await?;
     row.scan.note_append(before.is_none(), append.rules);
     let (rows, new, seqs) = rows_to_add(tx, &mut row, append, entries).await?;
     let polluting = pollute(&mut row.session, &new);
@@ -342,7 +346,7 @@ pub(super) async fn add_to(
     let added = row.session.events.0 - last;
     let range = (EventSeq(last + 1), row.session.events);
     let notes_range = before.is_none() || added > 0;
-    insert(tx, row.tenant, &rows);
+    insert(tx, row.tenant, shared, &rows);
     remotes::note(tx, &row, &append.remotes).await?;
     if added > 0 && before.is_some() {
         note_entries(tx, &[(row.no, append.now)]);
@@ -586,8 +590,9 @@ async fn known_ids(
         .collect()
 }
 
-/// Inserts events of a tenant, their places, and their index entries.
-pub(super) fn insert(tx: &Tx, tenant: i64, rows: &[NewEventRow<'_>]) {
+/// Inserts events of a tenant, their places, and their index entries. `shared` is the scope of the room or the team that
+/// holds their session.
+pub(super) fn insert(tx: &Tx, tenant: i64, shared: Option<i64>, rows: &[NewEventRow<'_>]) {
     if rows.is_empty() {
         return;
     }
@@ -619,8 +624,8 @@ pub(super) fn insert(tx: &Tx, tenant: i64, rows: &[NewEventRow<'_>]) {
         column(rows, |row| row.entry),
     ];
     let documents = column(rows, |row| {
-        let root = row.place.map(|(_, root)| root);
-        NewDocument::event(row.no, root, row.event)
+        let root = row.place.map(|(_, root)| root_owner(root));
+        NewDocument::event(row.no, shared.or(root), row.event)
     });
     tx.defer(insert, values);
     insert_retractions(tx, tenant, rows);
@@ -660,10 +665,13 @@ pub(super) fn save_all(tx: &Tx, rows: &[&SessionRow]) {
             forked_from = now.forked_from, \"user\" = now.user, surface = now.surface,
             first_at = now.first_at, last_at = now.last_at, events = now.events,
             passed = now.passed, last_line = now.last_line, rules = now.rules,
-            rescan = now.rescan
-        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) AS now
+            rescan = now.rescan, room_id = now.room_id, thread_id = now.thread_id,
+            team = now.team, filed_in = now.filed_in
+        FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+            $18, $19, $20) AS now
             (session_no, kind, memory_off, switched_off, kept_on, pollution, forked_from, \"user\",
-            surface, first_at, last_at, events, passed, last_line, rules, rescan)
+            surface, first_at, last_at, events, passed, last_line, rules, rescan, room_id,
+            thread_id, team, filed_in)
         WHERE sessions.session_no = now.session_no";
     let values = values![
         part(rows, |row| row.no),
@@ -685,6 +693,10 @@ pub(super) fn save_all(tx: &Tx, rows: &[&SessionRow]) {
             .scan
             .rescan
             .map(|rules| saturating_count(rules.0))),
+        part(rows, |row| row.session.venue.room_id.as_deref()),
+        part(rows, |row| row.session.venue.thread_id.as_deref()),
+        part(rows, |row| row.session.venue.team.as_deref()),
+        part(rows, |row| row.session.venue.filed_in.as_deref()),
     ];
     tx.defer(update, values);
 }

@@ -208,7 +208,8 @@ async fn forget_session(tx: &Tx, session: i64) -> Result<(), Fault> {
     let forget = "UPDATE sessions SET known = FALSE, label = NULL, kind = 'root',
             memory_off = FALSE, switched_off = FALSE, kept_on = FALSE,
             pollution = NULL, forked_from = NULL, \"user\" = NULL,
-            surface = NULL, first_at = 0, last_at = 0, events = 0, passed = '', last_line = 0,
+            surface = NULL, room_id = NULL, thread_id = NULL, team = NULL, filed_in = NULL,
+            first_at = 0, last_at = 0, events = 0, passed = '', last_line = 0,
             first_source = NULL, rules = 0, rescan = NULL
         WHERE session_no = $1";
     tx.execute(forget, values![session]).await?;

@@ -170,6 +170,10 @@ pub(super) async fn nearest(
     if owners.is_some() {
         narrowed += " AND owner = ANY ($5)";
     }
+    let excepted = queries::excepted_of(tx, tenant, filter).await?;
+    if !excepted.is_empty() {
+        narrowed += " AND (owner IS NULL OR owner <> ALL ($7))";
+    }
     if !filter.origins.is_empty() {
         narrowed += " AND (origin IS NULL OR origin = ANY ($6))";
     }
@@ -199,7 +203,8 @@ pub(super) async fn nearest(
         bit_string(query),
         limit,
         owners.unwrap_or_default(),
-        origins
+        origins,
+        excepted
     ];
     document_nos(&tx.rows(&find, values).await?)
 }

@@ -11,7 +11,7 @@ use super::connection::Fault;
 use super::file::DatabaseFile;
 use super::index_words::words;
 use super::outlines;
-use super::outlines::NewDocument;
+use super::outlines::{NewDocument, Owner};
 use crate::documents::event_doc;
 
 /// Most documents that one transaction moves from the pending table into the index. Many at once are cheaper,
@@ -31,10 +31,10 @@ pub(super) fn put_event(
     tx: &Connection,
     no: i64,
     tenant: i64,
-    root: Option<i64>,
+    owner: Owner,
     event: &NewEvent,
 ) -> Result<(), Fault> {
-    let document = NewDocument::event(no, tenant, root, (event.origin, event.at));
+    let document = NewDocument::event(no, tenant, owner, (event.origin, event.at));
     put(tx, &document, &event.tokens)
 }
 

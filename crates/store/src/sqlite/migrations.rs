@@ -103,6 +103,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0015_pipeline_state.sql"),
         serves: 9,
     },
+    Migration {
+        version: 16,
+        name: "venues",
+        sql: include_str!("migrations/0016_venues.sql"),
+        serves: 16,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

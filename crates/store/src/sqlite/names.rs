@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use daybook_domain::{
-    Pollution, RulesRevision, Scope, Session, SessionId, SessionKind, Tenant, Timestamp,
+    Pollution, RulesRevision, Scope, Session, SessionId, SessionKind, Tenant, Timestamp, Venue,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, RowIndex, params};
@@ -78,10 +78,24 @@ pub(super) fn scope_of(row: &Row<'_>) -> rusqlite::Result<Scope> {
     })
 }
 
+/// The scope of the room or the team in the columns tenant, room_id and team of a session.
+pub(super) fn shared_scope(row: &Row<'_>) -> rusqlite::Result<Option<Scope>> {
+    let venue = Venue {
+        room_id: row.get("room_id")?,
+        team: row.get("team")?,
+        filed_in: row.get("filed_in")?,
+        ..Venue::default()
+    };
+    Ok(match venue.is_empty() {
+        true => None,
+        false => venue.shared_scope(&Tenant(row.get("tenant")?)),
+    })
+}
+
 const SESSION: &str =
     "SELECT session_no, tenant_no, tenant, agent, host_id, known, label, kind, memory_off,
     switched_off, forked_from, user, surface, first_at, last_at, events, passed, last_line, first_source,
-    rules, rescan, kept_on, pollution
+    rules, rescan, kept_on, pollution, room_id, thread_id, team, filed_in
     FROM sessions JOIN tenants USING (tenant_no)";
 
 /// The session's row, also of one that has only been cited.
@@ -151,6 +165,12 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         forked_from: row.get(10)?,
         user: row.get(11)?,
         surface: row.get(12)?,
+        venue: Venue {
+            room_id: row.get(23)?,
+            thread_id: row.get(24)?,
+            team: row.get(25)?,
+            filed_in: row.get(26)?,
+        },
         first_at: Timestamp(row.get(13)?),
         last_at: Timestamp(row.get(14)?),
         events: daybook_domain::EventSeq(row.get(15)?),

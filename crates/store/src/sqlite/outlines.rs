@@ -1,13 +1,13 @@
 //! What ranking needs of each document: its terms, its origin and time, and the documents beside it.
 
 use daybook_domain::index::{DocumentNo, DocumentOutline, MemoryLayer, Terms};
-use daybook_domain::{Origin, Tenant, Timestamp};
+use daybook_domain::{Origin, Scope, Tenant, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use strum::VariantArray;
 
 use super::connection::Fault;
 use super::index_words::Mark;
-use super::names::{find_tenant, parse_column};
+use super::names::{find_tenant, parse_column, scope_no, shared_scope};
 use super::vector_rows;
 use crate::documents::{ENTRIES, SAID, event_doc, observation_doc};
 
@@ -24,15 +24,28 @@ pub(super) struct NewDocument {
     at: Timestamp,
 }
 
-/// The owner of a document: of an event its root, because a root may change projects.
+/// The owner of a document: of an event the scope of the room or the team that holds its session, else its root, because
+/// a root may change projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Owner {
+pub(super) enum Owner {
     None,
     Root(i64),
     Scope(i64),
 }
 
 impl Owner {
+    /// The owner of an event under a root, in a session that the scope `shared` holds, if any.
+    pub(super) fn of_event(
+        tx: &Connection,
+        shared: Option<&Scope>,
+        root: Option<i64>,
+    ) -> Result<Self, Fault> {
+        Ok(match shared {
+            Some(scope) => Self::Scope(scope_no(tx, scope)?),
+            None => root.map_or(Self::None, Self::Root),
+        })
+    }
+
     fn to_row(self) -> i64 {
         match self {
             Self::None => 0,
@@ -43,17 +56,17 @@ impl Owner {
 }
 
 impl NewDocument {
-    /// An event, with the number of its row and of its place's root.
+    /// An event, with the number of its row.
     pub(super) fn event(
         no: i64,
         tenant: i64,
-        root: Option<i64>,
+        owner: Owner,
         (origin, at): (Origin, Timestamp),
     ) -> Self {
         Self {
             doc: event_doc(no, origin),
             tenant,
-            owner: root.map_or(Owner::None, Owner::Root),
+            owner,
             origin: Some(origin),
             at,
         }
@@ -97,16 +110,23 @@ impl NewDocument {
         match doc.layer() {
             MemoryLayer::Event => {
                 let mut find = tx.prepare_cached(
-                    "SELECT tenant_no, root_no, origin, at FROM events
-                     JOIN sessions USING (session_no) LEFT JOIN places USING (place_no)
-                     WHERE event_no = ?",
+                    "SELECT tenant_no, root_no, origin, at, tenant, room_id, team, filed_in FROM events
+                     JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
+                     LEFT JOIN places USING (place_no) WHERE event_no = ?",
                 )?;
                 let event = |row: &Row<'_>| {
                     let origin = parse_column::<Origin>(row, 2)?;
+                    let root: Option<i64> = row.get(1)?;
                     let origin_and_time = (origin, Timestamp(row.get(3)?));
-                    Ok(Self::event(no, row.get(0)?, row.get(1)?, origin_and_time))
+                    Ok((row.get(0)?, root, shared_scope(row)?, origin_and_time))
                 };
-                Ok(find.query_row([no], event).optional()?)
+                let found = find.query_row([no], event).optional()?;
+                found
+                    .map(|(tenant, root, shared, origin_and_time)| {
+                        let owner = Owner::of_event(tx, shared.as_ref(), root)?;
+                        Ok(Self::event(no, tenant, owner, origin_and_time))
+                    })
+                    .transpose()
             }
             MemoryLayer::Observation => {
                 let mut find = tx.prepare_cached(

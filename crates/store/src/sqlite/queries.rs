@@ -8,7 +8,7 @@ use daybook_domain::index::{
 };
 use daybook_domain::limits::COUNTED;
 use daybook_domain::{
-    EventSeq, ObservationId, ObservationOrigin, Scope, ScopeKind, Tenant, Timestamp,
+    EventSeq, ObservationId, ObservationOrigin, Scope, ScopeKind, Tenant, Timestamp, Venue,
 };
 use memchr::memmem::Finder;
 use rusqlite::types::ValueRef;
@@ -18,7 +18,7 @@ use super::connection::Fault;
 use super::evidence_rows;
 use super::index_words::{Mark, whole_word};
 use super::listing::is_invalid_value;
-use super::names::{find_scope, find_tenant, parse_column, scope_of, session_id_of};
+use super::names::{find_scope, find_tenant, parse_column, scope_of, session_id_of, shared_scope};
 use super::outlines::origin_no;
 use super::row_numbers::seq_of;
 use super::term_counts::{self, TermCounts};
@@ -186,6 +186,8 @@ struct SearchPart {
     from: i64,
     to: i64,
     groups: Vec<Vec<String>>,
+    /// Marks of which they must carry none.
+    excepted: Vec<String>,
     /// The same conditions on the rows of documents.
     own: RowFilter,
     /// Whether any of its documents is in the index; all may be pending.
@@ -196,17 +198,15 @@ struct SearchPart {
 #[derive(Clone)]
 struct RowFilter {
     tenant: i64,
-    /// `None` for all of the tenant's.
-    owners: Option<HashSet<i64>>,
+    owners: AdmittedOwners,
     /// Empty for all.
     origins: Vec<i64>,
 }
 
 impl RowFilter {
     fn admits(&self, (tenant, owner, origin): (i64, i64, i64)) -> bool {
-        let owned = |owners: &HashSet<i64>| owners.contains(&owner);
         tenant == self.tenant
-            && self.owners.as_ref().is_none_or(owned)
+            && self.owners.admits(owner)
             && (self.origins.is_empty() || self.origins.contains(&origin))
     }
 }
@@ -239,6 +239,8 @@ fn searched_parts(
         owners: owners(tx, tenant, filter)?,
         origins: Vec::new(),
     };
+    let excepted: Vec<&Scope> = filter.except.iter().collect();
+    let excepted = words_of(&scope_marks(tx, &excepted)?);
     let part = |range: DocumentRange| {
         let mut groups = groups.clone();
         let mut own = own.clone();
@@ -255,6 +257,7 @@ fn searched_parts(
             from,
             to,
             groups,
+            excepted: excepted.clone(),
             own,
             is_indexed: find.query_row([from, to], |row| row.get(0))?,
         })
@@ -298,19 +301,24 @@ fn words_of(marks: &[Mark]) -> Vec<String> {
 impl SearchPart {
     /// The query for documents of this part that contain all of `words`.
     fn query(&self, words: &[String]) -> String {
-        let mut conditions: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-        for group in &self.groups {
+        let any_of = |group: &[String]| {
             let any: Vec<String> = group.iter().map(|word| quoted(word)).collect();
-            conditions.push(format!("({})", any.join(" OR ")));
+            format!("({})", any.join(" OR "))
+        };
+        let mut conditions: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        conditions.extend(self.groups.iter().map(|group| any_of(group)));
+        let all = conditions.join(" AND ");
+        match self.excepted.as_slice() {
+            [] => all,
+            excepted => format!("({all}) NOT {}", any_of(excepted)),
         }
-        conditions.join(" AND ")
     }
 
     /// Whether a pending document of this part carries the marks.
     fn admits(&self, held: &[u8]) -> bool {
         let holds = |word: &String| WordFinder::of(word).is_in(held);
         let any = |group: &Vec<String>| group.iter().any(holds);
-        self.groups.iter().all(any)
+        self.groups.iter().all(any) && !self.excepted.iter().any(holds)
     }
 }
 
@@ -436,7 +444,7 @@ fn load_sound(tx: &Connection, doc: i64) -> Result<Option<IndexedDocument>, Faul
 
 fn load_event(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault> {
     let mut find = tx.prepare_cached(
-        "SELECT tenant, agent, host_id, label, line, origin, at, text, project
+        "SELECT tenant, agent, host_id, label, line, origin, at, text, project, user, room_id, team, filed_in
          FROM events JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
          LEFT JOIN places USING (place_no) LEFT JOIN roots USING (root_no) WHERE event_no = ?",
     )?;
@@ -448,11 +456,10 @@ fn load_event(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault
             what: DocumentKind::Event {
                 origin: parse_column(row, "origin")?,
             },
-            scope: project.map(|name| Scope {
-                tenant: session.tenant.clone(),
-                kind: ScopeKind::Project,
-                name,
-            }),
+            scope: match shared_scope(row)? {
+                Some(shared) => Some(shared),
+                None => Venue::default().event_scope(&session.tenant, (project, row.get("user")?)),
+            },
             text: head(text, DOCUMENT_TEXT).to_owned(),
             context: None,
             at: Timestamp(row.get("at")?),
@@ -531,19 +538,40 @@ fn load_entry(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault
     Ok(find.query_row([no], load).optional()?)
 }
 
-/// The owners whose documents a filter's scopes admit; `None` for all.
+/// The owners whose documents a filter admits.
+#[derive(Debug, Clone)]
+pub(super) struct AdmittedOwners {
+    /// `None` for all.
+    only: Option<HashSet<i64>>,
+    except: HashSet<i64>,
+}
+
+impl AdmittedOwners {
+    pub(super) fn admits(&self, owner: i64) -> bool {
+        let is_one = |only: &HashSet<i64>| only.contains(&owner);
+        self.only.as_ref().is_none_or(is_one) && !self.except.contains(&owner)
+    }
+}
+
 pub(super) fn owners(
     tx: &Connection,
     tenant: &Tenant,
     filter: &SearchFilter,
-) -> Result<Option<HashSet<i64>>, Fault> {
+) -> Result<AdmittedOwners, Fault> {
+    let mut except = HashSet::new();
+    for scope in &filter.except {
+        except.extend(find_scope(tx, scope)?);
+    }
     let Some(scopes) = &filter.scopes else {
-        return Ok(None);
+        return Ok(AdmittedOwners { only: None, except });
     };
     let mut owners = HashSet::new();
     for scope in scopes.iter().filter(|scope| &scope.tenant == tenant) {
         owners.extend(find_scope(tx, scope)?);
         owners.extend(roots_of(tx, scope)?.into_iter().map(|root| -root));
     }
-    Ok(Some(owners))
+    Ok(AdmittedOwners {
+        only: Some(owners),
+        except,
+    })
 }

@@ -22,7 +22,7 @@ use strum::VariantArray;
 
 use super::connection::Fault;
 use super::names::{find_session, parse_column, scope_named, session_numbered};
-use super::outlines::NewDocument;
+use super::outlines::{NewDocument, Owner};
 use super::revisions::raise;
 use super::row_numbers::event_no;
 use super::{SqliteStore, events, evidence_rows, index_rows, job_rows, places, sessions};
@@ -293,7 +293,9 @@ fn rewrite_event(tx: &Connection, row: &SessionRow, rewrite: &EventRewrite) -> R
         }
     }
     let root = place.map(|(_, root)| root);
-    let document = NewDocument::event(no, row.tenant, root, (event.origin, event.at));
+    let shared = row.session.venue.shared_scope(&row.session.id.tenant);
+    let owner = Owner::of_event(tx, shared.as_ref(), root)?;
+    let document = NewDocument::event(no, row.tenant, owner, (event.origin, event.at));
     index_rows::put(tx, &document, tokens)
 }
 

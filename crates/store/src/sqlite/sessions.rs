@@ -19,6 +19,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::committer::{PlaceCache, WriteSize};
 use super::connection::Fault;
 use super::names::{self, find_session, session_no, sessions_where, tenant_no};
+use super::outlines::Owner;
 use super::pollution::rederive_learned;
 use super::row_numbers::{event_no, seq_of};
 use super::{SqliteStore, events, index_rows, job_rows, places, remotes, row_numbers, sources};
@@ -311,6 +312,9 @@ pub(super) fn add_to(
             row
         }
     };
+    if before.is_some() {
+        log::check_venue(&row.session, &append.session)?;
+    }
     let last = row.session.events.0;
     log::merge_meta(&mut row.session, &append.session);
     row.scan.note_append(before.is_none(), append.rules);
@@ -439,6 +443,7 @@ fn add_events(
     let mut noted = HashSet::new();
     let mut added = AddedEvents::default();
     let mut known = known_ids(tx, row, append)?;
+    let shared = row.session.venue.shared_scope(&row.session.id.tenant);
     let mut seqs = Vec::with_capacity(append.events.len());
     for (nth, event) in append.events.iter().enumerate() {
         let seq = EventSeq(row.session.events.0 + 1);
@@ -462,7 +467,8 @@ fn add_events(
         let place_no = place.map(|(place, _)| place);
         let entry = entries.get(nth);
         insert(tx, (row.no, no, line), event, place_no, entry)?;
-        index_rows::put_event(tx, no, row.tenant, place.map(|(_, root)| root), event)?;
+        let owner = Owner::of_event(tx, shared.as_ref(), place.map(|(_, root)| root))?;
+        index_rows::put_event(tx, no, row.tenant, owner, event)?;
         log::add_event(&mut row.session, seq, event.at);
         row.last_line = line;
         added.note(event, (seq, line), &append.switches.pollution);
@@ -529,7 +535,8 @@ pub(super) fn save(tx: &Connection, row: &SessionRow) -> Result<(), Fault> {
     let session = &row.session;
     tx.prepare_cached(
         "UPDATE sessions SET kind = ?, memory_off = ?, switched_off = ?, kept_on = ?,
-            pollution = ?, forked_from = ?, user = ?, surface = ?, first_at = ?, last_at = ?,
+            pollution = ?, forked_from = ?, user = ?, surface = ?, room_id = ?, thread_id = ?,
+            team = ?, filed_in = ?, first_at = ?, last_at = ?,
             events = ?, passed = ?, last_line = ?, rules = ?, rescan = ? WHERE session_no = ?",
     )?
     .execute(params![
@@ -541,6 +548,10 @@ pub(super) fn save(tx: &Connection, row: &SessionRow) -> Result<(), Fault> {
         session.forked_from,
         session.user,
         session.surface,
+        session.venue.room_id,
+        session.venue.thread_id,
+        session.venue.team,
+        session.venue.filed_in,
         session.first_at.0,
         session.last_at.0,
         session.events.0,

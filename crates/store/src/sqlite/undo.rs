@@ -213,7 +213,8 @@ fn forget_session(tx: &Connection, session: i64) -> Result<(), Fault> {
     tx.prepare_cached(
         "UPDATE sessions SET known = 0, label = NULL, kind = 'root', memory_off = 0,
             switched_off = 0, kept_on = 0, pollution = NULL, forked_from = NULL, user = NULL,
-            surface = NULL, first_at = 0, last_at = 0, events = 0, passed = '', last_line = 0,
+            surface = NULL, room_id = NULL, thread_id = NULL, team = NULL, filed_in = NULL,
+            first_at = 0, last_at = 0, events = 0, passed = '', last_line = 0,
             first_source = NULL, rules = 0, rescan = NULL
          WHERE session_no = ?",
     )?

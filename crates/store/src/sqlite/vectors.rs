@@ -4,7 +4,7 @@
 //! millisecond for a million. Each search first reads what other processes have added.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use daybook_domain::index::{
@@ -285,8 +285,7 @@ pub(super) fn nearest(
     }
     let owners = owners(tx, tenant, filter)?;
     let admitted = |row: &SignRow| {
-        let is_owned = |owners: &HashSet<i64>| owners.contains(&row.owner);
-        owners.as_ref().is_none_or(is_owned)
+        owners.admits(row.owner)
             && admits(filter, DocumentNo(row.doc), origin_of(row.origin.into()))
     };
     let mut signs = signs.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -102,6 +102,7 @@ pub const TABLES: [Table; 27] = [
             kind: Text, memory_off: Truth, switched_off: Truth, forked_from: Text, user: Text,
             surface: Text, first_at: Int, last_at: Int, events: Int, passed: Text, last_line: Int,
             first_source: Text, rules: Int, rescan: Int, pollution: Text, kept_on: Truth,
+            room_id: Text, thread_id: Text, team: Text, filed_in: Text,
         ],
         numbers: numbers!("session_no", "sessions_session_no_seq"),
         sqlite_own: &["erase"],

@@ -9,7 +9,7 @@ use daybook_domain::rescan::{
 use daybook_domain::seams::{Append, Store};
 use daybook_domain::{
     ClaimedJob, EntityChange, EntityWrite, EventSeq, Extraction, FinishOutcome, JobKey, JobKind,
-    ObservationId, Place, RulesRevision, Scope, SessionId, SessionMeta, Tenant, Yield,
+    ObservationId, Place, RulesRevision, Scope, SessionId, SessionMeta, Tenant, Venue, Yield,
 };
 
 use crate::fixtures::{
@@ -324,6 +324,21 @@ fn with_secrets(id: &SessionId) -> Extraction {
 }
 
 pub async fn every_text_beside_the_events_is_read_and_replaced(store: &dyn Store) {
+    // The venue is that of the first append.
+    let begun = append(&session("7f78aa01"), Vec::new());
+    let begun = Append {
+        session: SessionMeta {
+            venue: Venue {
+                room_id: Some("secret room".to_owned()),
+                thread_id: Some("secret thread".to_owned()),
+                team: Some("secret team".to_owned()),
+                filed_in: Some("agent/secret".to_owned()),
+            },
+            ..begun.session.clone()
+        },
+        ..begun
+    };
+    add(store, &begun).await;
     let (id, claimed) = taught(store, with_secrets).await;
     let import = store
         .begin_import(&id.tenant, "secret what", at(1))
@@ -358,6 +373,10 @@ pub async fn every_text_beside_the_events_is_read_and_replaced(store: &dyn Store
         TextField::ForkedFrom,
         TextField::User,
         TextField::Surface,
+        TextField::RoomId,
+        TextField::ThreadId,
+        TextField::Team,
+        TextField::FiledIn,
         TextField::SourcePath,
         TextField::ImportWhat,
         TextField::Digest,

@@ -83,6 +83,7 @@ pub(crate) fn session_meta(config: &MemoryManagerConfig, id: &SessionId) -> Sess
         forked_from: None,
         user: config.user.clone(),
         surface: None,
+        venue: daybook_domain::Venue::default(),
     }
 }
 

@@ -369,6 +369,7 @@ fn a_session_that_came_in_by_another_way_can_go_on_as_a_thread() {
                 forked_from: None,
                 user: None,
                 surface: None,
+                venue: daybook_domain::Venue::default(),
             },
             events: vec![
                 said(1, Origin::Human, "List the files."),

@@ -107,6 +107,7 @@ fn a_tenant_sees_no_thread_of_another() {
             forked_from: None,
             user: None,
             surface: None,
+            venue: daybook_domain::Venue::default(),
         },
         custom: Map::new(),
         rules: RulesRevision::UNKNOWN,

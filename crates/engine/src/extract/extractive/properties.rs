@@ -93,6 +93,7 @@ fn read(events: &[Event], from: usize) -> ExtractorOutput {
         forked_from: None,
         user: None,
         surface: None,
+        venue: daybook_domain::Venue::default(),
         first_at: Timestamp::ZERO,
         last_at: Timestamp::ZERO,
         events: EventSeq(events.len() as u64),

@@ -27,6 +27,7 @@ fn session(events: usize) -> Session {
         forked_from: None,
         user: None,
         surface: None,
+        venue: daybook_domain::Venue::default(),
         first_at: Timestamp::ZERO,
         last_at: Timestamp::ZERO,
         events: EventSeq(events as u64),

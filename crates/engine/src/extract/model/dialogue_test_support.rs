@@ -77,6 +77,7 @@ pub(super) fn session(events: &[Event]) -> Session {
         forked_from: None,
         user: Some("ada".to_owned()),
         surface: None,
+        venue: daybook_domain::Venue::default(),
         first_at: Timestamp::ZERO,
         last_at: Timestamp::ZERO,
         events: events.last().map_or(EventSeq(0), |event| event.seq),

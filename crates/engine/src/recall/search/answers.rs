@@ -83,12 +83,7 @@ impl CandidateFetcher<'_> {
     }
 
     fn is_in_scope(&self, document: &IndexedDocument) -> bool {
-        self.filter.scopes.as_ref().is_none_or(|scopes| {
-            document
-                .scope
-                .as_ref()
-                .is_some_and(|scope| scopes.contains(scope))
-        })
+        self.reach.admits(document.scope.as_ref())
     }
 
     async fn answer(

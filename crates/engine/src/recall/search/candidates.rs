@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use daybook_domain::index::{CandidateQuery, DocumentNo, MemoryLayer, SearchFilter};
 use daybook_domain::seams::RecallStore;
-use daybook_domain::{StoreError, Tenant, vector};
+use daybook_domain::{Reach, StoreError, Tenant, vector};
 
 use crate::recall::rank::{REACH, RankingQuery, RecallCandidate, score};
 
@@ -21,6 +21,8 @@ pub(super) struct CandidateFetcher<'a> {
     pub(super) store: &'a dyn RecallStore,
     pub(super) tenant: &'a Tenant,
     pub(super) filter: SearchFilter,
+    /// What may be answered.
+    pub(super) reach: &'a Reach,
     /// The model of the question's vector; `None` without one.
     pub(super) model: Option<&'a str>,
     pub(super) ranking: &'a RankingQuery<'a>,

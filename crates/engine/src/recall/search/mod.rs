@@ -19,8 +19,8 @@ use candidates::CandidateFetcher;
 use daybook_domain::index::{MemoryLayer, SearchFilter};
 use daybook_domain::seams::{Embedder, RecallStore};
 use daybook_domain::{
-    EventSeq, ObservationId, ObservationOrigin, Origin, Scope, SessionId, StoreError, Tenant,
-    Timestamp,
+    EventSeq, ObservationId, ObservationOrigin, Origin, Reach, Scope, SessionId, StoreError,
+    Tenant, Timestamp,
 };
 pub use outdated::Replacement;
 use question_vector::{QuestionVector, question_vector};
@@ -50,8 +50,8 @@ const SCORE_STEP: f64 = 0.0001;
 pub struct RecallQuestion<'a> {
     /// The question's words.
     pub text: &'a str,
-    /// Only these scopes; `None` for all.
-    pub scopes: Option<Vec<Scope>>,
+    /// What may be answered.
+    pub reach: Reach,
     /// Only these layers; empty for all.
     pub layers: Vec<MemoryLayer>,
     /// Whether results of tools and text of the harness are outcome too, besides messages and calls of tools.
@@ -258,6 +258,7 @@ impl Search<'_> {
             store,
             tenant: self.tenant,
             filter: self.filter.clone(),
+            reach: &question.reach,
             model: question
                 .embedder
                 .filter(|_| !vector.codes.is_empty())
@@ -313,8 +314,14 @@ fn filter(question: &RecallQuestion<'_>) -> SearchFilter {
         true => Vec::new(),
         false => vec![Origin::Human, Origin::Assistant, Origin::ToolCall],
     };
+    let (scopes, except) = match &question.reach {
+        Reach::Everything => (None, Vec::new()),
+        Reach::Scopes(scopes) => (Some(scopes.clone()), Vec::new()),
+        Reach::Unnamed { except, .. } => (None, except.clone()),
+    };
     SearchFilter {
-        scopes: question.scopes.clone(),
+        scopes,
+        except,
         layers: question.layers.clone(),
         origins,
     }

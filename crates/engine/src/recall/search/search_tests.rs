@@ -116,7 +116,7 @@ fn indexed(events: Vec<NewEvent>) -> Vec<NewEvent> {
 fn question(text: &str) -> RecallQuestion<'_> {
     RecallQuestion {
         text,
-        scopes: None,
+        reach: daybook_domain::Reach::Everything,
         layers: Vec::new(),
         tools: false,
         limit: 10,
@@ -367,7 +367,7 @@ fn scopes_hold_for_what_stands_around_too() {
     memory.assign(places[0], "pier");
     memory.assign(places[1], "mole");
     let within = |scopes: &[&str]| RecallQuestion {
-        scopes: Some(scopes.iter().map(|key| project_scope(key)).collect()),
+        reach: daybook_domain::Reach::Scopes(scopes.iter().map(|key| project_scope(key)).collect()),
         ..question("harbour")
     };
     assert_eq!(memory.texts(&question("harbour")), said);

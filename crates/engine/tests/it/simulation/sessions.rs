@@ -42,6 +42,7 @@ pub(super) fn meta(n: usize) -> SessionMeta {
         forked_from: None,
         user: user.map(str::to_owned),
         surface: None,
+        venue: daybook_domain::Venue::default(),
     }
 }
 

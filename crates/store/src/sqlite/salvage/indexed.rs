@@ -6,8 +6,8 @@ use rusqlite::{Connection, params};
 use super::super::connection::Fault;
 use super::super::health::Tokenize;
 use super::super::index_words;
-use super::super::names::parse_column;
-use super::super::outlines::{self, NewDocument};
+use super::super::names::{parse_column, shared_scope};
+use super::super::outlines::{self, NewDocument, Owner};
 
 /// Indexes everything that has tokens, in one transaction.
 pub(super) fn fill(fresh: &mut Connection, tokens: Tokenize<'_>) -> Result<(), Fault> {
@@ -27,16 +27,18 @@ struct Documents<'a> {
 impl Documents<'_> {
     fn add_events(&mut self, tokens: Tokenize<'_>) -> Result<(), Fault> {
         let mut find = self.tx.prepare(
-            "SELECT event_no, origin, text, tenant_no, root_no, at FROM events
-             JOIN sessions USING (session_no) LEFT JOIN places USING (place_no) ORDER BY event_no",
+            "SELECT event_no, origin, text, tenant_no, root_no, at, tenant, room_id, team, filed_in
+             FROM events JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
+             LEFT JOIN places USING (place_no) ORDER BY event_no",
         )?;
         let mut rows = find.query([])?;
         while let Some(row) = rows.next()? {
             let origin = parse_column::<Origin>(row, 1)?;
             let words = tokens(origin, row.get_ref(2)?.as_str().unwrap_or_default());
             let origin_and_time = (origin, Timestamp(row.get(5)?));
-            let document =
-                NewDocument::event(row.get(0)?, row.get(3)?, row.get(4)?, origin_and_time);
+            let shared = shared_scope(row)?;
+            let owner = Owner::of_event(self.tx, shared.as_ref(), row.get(4)?)?;
+            let document = NewDocument::event(row.get(0)?, row.get(3)?, owner, origin_and_time);
             self.add(&document, &words)?;
         }
         Ok(())

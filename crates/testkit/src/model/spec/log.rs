@@ -68,6 +68,7 @@ impl Spec {
                     forked_from: None,
                     user: None,
                     surface: None,
+                    venue: daybook_domain::Venue::default(),
                     first_at: Timestamp::ZERO,
                     last_at: Timestamp::ZERO,
                     events: EventSeq(0),

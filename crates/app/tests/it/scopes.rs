@@ -1,0 +1,297 @@
+//! Which memory a statement is filed in, and which callers see it: two agents, two rooms, a team, people and a project
+//! each get a statement of their own, and each caller asks over HTTP and from the command line.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::fixture::TestPlace;
+use crate::serve::{DaybookServer, HttpAnswer};
+
+/// The scope of each statement, by a word that only this statement has.
+const TOLD: [(&str, &str); 9] = [
+    ("short", "agent/harbour-bot"),
+    ("heron", "agent/tide-bot"),
+    ("walrus", "room/!pier:example.org"),
+    ("otter", "room/!quay:example.org"),
+    ("falcon", "team/harbour-bot+tide-bot"),
+    ("tabs", "user/ada"),
+    ("espresso", "user/ben"),
+    ("badger", "project/ada-tidepool"),
+    ("lobster", "room/!pier:example.org"),
+];
+
+fn post(server: &DaybookServer, path: &str, body: &Value) -> HttpAnswer {
+    server.send_request(&format!("POST {path}"), &body.to_string())
+}
+
+fn say(server: &DaybookServer, session: &str, agent: &str, text: &str, more: Value) {
+    let mut body = json!({
+        "agent": agent,
+        "session": session,
+        "events": [{"role": "user", "text": text}, {"role": "assistant", "text": "Understood."}],
+    });
+    merge(&mut body, &more);
+    let answer = post(server, "/v1/append", &body);
+    assert_eq!(answer.status, 200, "{session}: {answer:?}");
+    let end = json!({"agent": agent, "session": session, "what": "end"});
+    assert_eq!(post(server, "/v1/trigger", &end).status, 200);
+}
+
+fn merge(body: &mut Value, more: &Value) {
+    for (name, value) in more.as_object().expect("an object") {
+        body[name] = value.clone();
+    }
+}
+
+/// A server whose memory has learned every statement of [`TOLD`], and the folder of its project.
+fn told() -> (DaybookServer, String) {
+    let place = TestPlace::new();
+    fs::create_dir_all(place.root()).expect("a folder");
+    let settings = "person = \"ada\"\nteams = [\"crew=tide-bot+harbour-bot\"]\n";
+    fs::write(place.root().join("daybook.toml"), settings).expect("settings");
+    let folder = place.checkout("tidepool", "main").display().to_string();
+    let server = DaybookServer::start_in(place, &[], Stdio::inherit());
+    let (harbour, tide) = ("harbour-bot", "tide-bot");
+    let pier = json!({"room_id": "!pier:example.org", "thread_id": "$t1", "user": "ben"});
+    let crew = json!({"team": "crew"});
+    say(
+        &server,
+        "a1",
+        harbour,
+        "You should always answer in short paragraphs.",
+        json!({"user": "carl"}),
+    );
+    say(
+        &server,
+        "a2",
+        tide,
+        "As the tide bot, never mention the heron survey to visitors.",
+        json!({"user": "dora"}),
+    );
+    say(
+        &server,
+        "r1",
+        harbour,
+        "We decided to paint the walrus buoy red.",
+        pier.clone(),
+    );
+    say(
+        &server,
+        "r2",
+        tide,
+        "We decided to moor the otter ferry at berth nine.",
+        json!({"room_id": "!quay:example.org"}),
+    );
+    say(
+        &server,
+        "t1",
+        harbour,
+        "We decided to use the falcon calendar for all shifts.",
+        crew,
+    );
+    say(
+        &server,
+        "u1",
+        "claude-code",
+        "I always prefer tabs over spaces, in every project.",
+        json!({}),
+    );
+    say(
+        &server,
+        "u2",
+        harbour,
+        "I prefer espresso over tea in the morning, in general.",
+        json!({"user": "ben"}),
+    );
+    say(
+        &server,
+        "p1",
+        "claude-code",
+        "We decided to use the badger queue for uploads.",
+        json!({"folder": folder.clone()}),
+    );
+    let note = json!({"text": "the lobster pots are behind the pier", "agent": harbour,
+        "room_id": "!pier:example.org", "scope": "room/!pier:example.org"});
+    let kept = post(&server, "/v1/remember", &note);
+    assert_eq!(
+        (kept.status, &kept.body["scope"]),
+        (200, &json!("room/!pier:example.org"))
+    );
+    server.place.stdout(&["update"]);
+    (server, folder)
+}
+
+/// The words of [`TOLD`] that a caller's recall shows, in any layer.
+fn recalled(server: &DaybookServer, caller: &Value) -> Vec<&'static str> {
+    let shows = |word: &str| {
+        let mut body = json!({"question": format!("what about {word}?"), "limit": 20});
+        merge(&mut body, caller);
+        let answer = post(server, "/v1/recall", &body);
+        assert_eq!(answer.status, 200, "{caller}: {answer:?}");
+        answer.body["results"].to_string().contains(word)
+    };
+    TOLD.iter()
+        .map(|(word, _)| *word)
+        .filter(|word| shows(word))
+        .collect()
+}
+
+/// The words of [`TOLD`] that a caller's context shows, as the command line prints it.
+fn in_context(server: &DaybookServer, arguments: &[&str]) -> Vec<&'static str> {
+    let shown = server
+        .place
+        .stdout(&[&["context", "--folder", "/"], arguments].concat());
+    TOLD.iter()
+        .map(|(word, _)| *word)
+        .filter(|word| shown.contains(word))
+        .collect()
+}
+
+#[test]
+fn each_caller_is_given_what_applies_to_it_and_nothing_leaks() {
+    let (server, _) = told();
+    let (pier, quay) = ("!pier:example.org", "!quay:example.org");
+    for (caller, expected) in [
+        (
+            json!({"agent": "harbour-bot"}),
+            vec!["short", "falcon", "tabs"],
+        ),
+        (
+            json!({"agent": "tide-bot"}),
+            vec!["heron", "falcon", "tabs"],
+        ),
+        (
+            json!({"agent": "harbour-bot", "user": "ben"}),
+            vec!["short", "falcon", "espresso"],
+        ),
+        (json!({"agent": "stranger"}), vec!["tabs"]),
+        (json!({"user": "ben"}), vec!["espresso"]),
+        (json!({"room_id": pier}), vec!["walrus", "lobster"]),
+        (json!({"room_id": quay}), vec!["otter"]),
+        (
+            json!({"agent": "tide-bot", "room_id": pier, "user": "ben"}),
+            vec!["heron", "walrus", "falcon", "lobster"],
+        ),
+        (json!({"team": "crew"}), vec!["falcon"]),
+        (
+            json!({"agent": "stranger", "project": "ada-tidepool"}),
+            vec!["tabs", "badger"],
+        ),
+        (json!({}), vec!["tabs", "badger"]),
+    ] {
+        assert_eq!(recalled(&server, &caller), expected, "{caller}");
+    }
+    assert_eq!(
+        in_context(&server, &["--agent", "harbour-bot"]),
+        ["short", "falcon", "tabs"]
+    );
+    assert_eq!(in_context(&server, &["--room", quay]), ["otter"]);
+    assert_eq!(
+        in_context(&server, &["--team", "tide-bot+harbour-bot"]),
+        ["falcon"]
+    );
+    assert_eq!(in_context(&server, &["--user", "ben"]), ["espresso"]);
+    assert_eq!(
+        in_context(&server, &["--project", "ada-tidepool"]),
+        ["tabs", "badger"]
+    );
+}
+
+#[test]
+fn every_scope_has_its_memory_file() {
+    let (server, _) = told();
+    let root = server.place.root();
+    let page = |folder: &str| {
+        let path = root.join(folder).join("memory/MEMORY.md");
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    for (word, folder) in [
+        ("short", "agents/harbour-bot"),
+        ("heron", "agents/tide-bot"),
+        ("walrus", "rooms/%21pier%3Aexample.org"),
+        ("otter", "rooms/%21quay%3Aexample.org"),
+        ("falcon", "teams/harbour-bot%2Btide-bot"),
+        ("espresso", "users/ben"),
+    ] {
+        let text = page(folder);
+        let others = TOLD
+            .iter()
+            .filter(|(other, _)| *other != word && *other != "lobster");
+        assert!(text.contains(word), "{folder}: {text}");
+        assert!(
+            others.clone().all(|(other, _)| !text.contains(other)),
+            "{folder}: {text}"
+        );
+    }
+    assert!(page("rooms/%21pier%3Aexample.org").contains("lobster"));
+}
+
+#[test]
+fn a_session_stays_in_its_room_and_lists_it() {
+    let (server, _) = told();
+    let moved = json!({
+        "agent": "harbour-bot", "session": "r1", "room_id": "!quay:example.org",
+        "events": [{"role": "user", "text": "and another thing"}],
+    });
+    assert_ne!(post(&server, "/v1/append", &moved).status, 200);
+    let private = json!({
+        "agent": "harbour-bot", "session": "a1", "room_id": "!quay:example.org",
+        "events": [{"role": "user", "text": "and another thing"}],
+    });
+    assert_ne!(post(&server, "/v1/append", &private).status, 200);
+    let listed = server.place.json(&["sessions"]);
+    let rows = listed["sessions"].as_array().expect("rows");
+    let row = rows
+        .iter()
+        .find(|row| row["id"] == "harbour-bot:r1")
+        .expect("the room's");
+    assert_eq!(row["room_id"], "!pier:example.org");
+    assert_eq!(row["thread_id"], "$t1");
+    let team = rows
+        .iter()
+        .find(|row| row["id"] == "harbour-bot:t1")
+        .expect("the team's");
+    assert_eq!(team["team"], "harbour-bot+tide-bot");
+}
+
+#[test]
+fn a_callers_word_files_where_it_takes_part_and_nowhere_else() {
+    let (server, _) = told();
+    let append = |session: &str, scope: &str| {
+        let body = json!({
+            "agent": "harbour-bot", "session": session, "scope": scope,
+            "events": [{"role": "user", "text": "We decided to feed the pelican at noon."}],
+        });
+        post(&server, "/v1/append", &body).status
+    };
+    assert_eq!(append("w1", "team:crew"), 200);
+    for refused in [
+        "agent:tide-bot",
+        "room:!pier:example.org",
+        "user:ben",
+        "team:nobody",
+    ] {
+        assert_ne!(append("w2", refused), 200, "{refused}");
+    }
+    let end = json!({"agent": "harbour-bot", "session": "w1", "what": "end"});
+    assert_eq!(post(&server, "/v1/trigger", &end).status, 200);
+    server.place.stdout(&["update"]);
+    let shows = |caller: Value| {
+        let mut body = json!({"question": "when is the pelican fed?", "limit": 20});
+        merge(&mut body, &caller);
+        let answer = post(&server, "/v1/recall", &body);
+        answer.body["results"].to_string().contains("pelican")
+    };
+    assert!(shows(json!({"agent": "tide-bot"})) && shows(json!({"team": "crew"})));
+    assert!(
+        !shows(json!({"agent": "stranger"})) && !shows(json!({"room_id": "!pier:example.org"}))
+    );
+    let asked = json!({"question": "pelican", "agent": "stranger", "scopes": ["team/harbour-bot+tide-bot"]});
+    assert_ne!(post(&server, "/v1/recall", &asked).status, 200);
+    let outsider = json!({"question": "pelican", "agent": "stranger", "team": "crew"});
+    assert_ne!(post(&server, "/v1/recall", &outsider).status, 200);
+    let note = json!({"text": "mine", "agent": "tide-bot", "scope": "agent/harbour-bot"});
+    assert_ne!(post(&server, "/v1/remember", &note).status, 200);
+}
