@@ -20,6 +20,7 @@ mod headings;
 mod no_reply;
 mod observations_xml;
 mod prompt;
+mod prose_form;
 mod request;
 mod rollout;
 mod stage_one;
@@ -272,14 +273,12 @@ impl ModelExtractor {
             }
         }
         let answer = self.dialect.parse(reply).map_err(unusable_answer_error)?;
-        let is_checked = self.dialect == Dialect::Extract;
         let shown = &question.rendered;
         Ok(extraction_output::build_output(
             answer,
             window,
             shown,
             &self.guidance,
-            is_checked,
         ))
     }
 }
