@@ -117,6 +117,7 @@ pub(crate) fn append_of(
     };
     Append {
         session: SessionMeta {
+            venue: daybook_domain::Venue::default(),
             id: session.clone(),
             kind: SessionKind::Root,
             memory_off: false,

@@ -104,7 +104,7 @@ async fn prompt_lines(
 ) -> Result<Vec<MemoryLine>> {
     let question = RecallQuestion {
         text: &generated.text,
-        scopes: None,
+        reach: daybook_domain::Reach::Everything,
         layers: Vec::new(),
         tools: false,
         limit: PROMPT_ANSWERS,

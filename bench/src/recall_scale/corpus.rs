@@ -146,6 +146,7 @@ pub(crate) fn append_of(session: usize, from: usize, notes: &[String]) -> Append
     };
     Append {
         session: SessionMeta {
+            venue: daybook_domain::Venue::default(),
             id: SessionId {
                 tenant: Tenant::local(),
                 agent: "bench".to_owned(),

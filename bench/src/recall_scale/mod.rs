@@ -213,7 +213,7 @@ async fn timed_recall(
 ) -> Result<Duration> {
     let question = RecallQuestion {
         text,
-        scopes: None,
+        reach: daybook_domain::Reach::Everything,
         layers: Vec::new(),
         tools: false,
         limit: ANSWERS,

@@ -7,9 +7,13 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use daybook_domain::citation::Citation;
 use daybook_domain::{Evidence, Observation, ObservationKind, Scope, Timestamp};
-use daybook_engine::files::reader;
+use daybook_engine::files::layout::{DAILY, folder};
+use daybook_engine::files::log_marks::page_text;
+use daybook_engine::files::path::FilePath;
 use daybook_engine::jobs::MemorySource;
-use daybook_engine::jobs::memories::{FoundMemories, Memory, ShownLine, find, lines_of, memories};
+use daybook_engine::jobs::memories::{
+    FoundMemories, Memory, ShownLine, find, lines_of, main_line, memories,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -171,6 +175,7 @@ fn source(daybook: &Daybook) -> MemorySource<'_> {
         store: &*daybook.store,
         person: &daybook.settings.person,
         zone: &daybook.settings.zone,
+        layout: daybook.settings.profile.consolidation.layout,
     }
 }
 
@@ -182,6 +187,7 @@ pub(crate) async fn find_memories(
     name: &str,
 ) -> Result<FoundMemories> {
     let mut found = FoundMemories::default();
+    let name = &own_name(name);
     for scope in choice.all(daybook, here).await? {
         let mut all = memories(source(daybook), &daybook.root, &scope).await?;
         add_named_line(daybook, &scope, name, &mut all)?;
@@ -193,16 +199,36 @@ pub(crate) async fn find_memories(
     Ok(found)
 }
 
-/// `FILE:LINE` with the file's name in the scope's folder.
+/// A name as it is here: MindRoom writes `file:` before a line's place, and has days in `memory/`.
+fn own_name(name: &str) -> String {
+    match name.trim().strip_prefix("file:") {
+        Some(place) => match place.strip_prefix("memory/") {
+            Some(day) => format!("{DAILY}/{day}"),
+            None => place.to_owned(),
+        },
+        None => name.to_owned(),
+    }
+}
+
+/// `FILE:LINE` with the file's name in the scope's folder, and the line that stands for its entry.
 fn named_below(daybook: &Daybook, scope: &Scope, name: &str) -> String {
     let split = name.rsplit_once(':');
     let below = split.and_then(|(file, line)| {
         let file = parse_file(daybook, scope, file).ok()?;
-        line.parse::<usize>()
-            .ok()
-            .map(|line| format!("{file}:{line}"))
+        let line = line.parse::<usize>().ok()?;
+        Some(format!(
+            "{file}:{}",
+            line_of_entry(daybook, scope, &file, line)
+        ))
     });
     below.unwrap_or_else(|| name.to_owned())
+}
+
+fn line_of_entry(daybook: &Daybook, scope: &Scope, file: &FilePath, line: usize) -> usize {
+    match page_text(&folder(&daybook.root, scope), file) {
+        Some(text) => main_line(&text, line),
+        None => line,
+    }
 }
 
 /// Adds the line that `FILE:LINE` names, where it is in a file that shows parts of memories.
@@ -218,12 +244,12 @@ fn add_named_line(
     let (Ok(line), Ok(file)) = (line.parse::<usize>(), parse_file(daybook, scope, file)) else {
         return Ok(());
     };
+    let line = line_of_entry(daybook, scope, &file, line);
     let is_known = |shown: &ShownLine| shown.file == file && shown.line == line;
     if all.iter().any(|memory| memory.lines.iter().any(is_known)) {
         return Ok(());
     }
-    let folder = daybook_engine::files::layout::folder(&daybook.root, scope);
-    let text = reader::text(&folder, &file).ok().flatten();
+    let text = page_text(&folder(&daybook.root, scope), &file);
     let lines = lines_of(&file, &text.unwrap_or_default());
     let named = lines.into_iter().rfind(|shown| shown.line <= line);
     all.extend(named.map(|shown| Memory {

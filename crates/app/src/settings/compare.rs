@@ -75,7 +75,7 @@ const HEAD: &str = "\
 `profile = \"codex\"` in daybook.toml, and set any other value beside it. \"–\" means that the setting has no effect
 in that profile, \"none\" means no bound.
 
-Profiles differ in triggers, numbers, the prompt and form of requests to a model, and the files of sessions. Without an
+Profiles differ in triggers, numbers, the prompt and form of requests to a model, and the files of memory. Without an
 `extract_model`, every profile quotes what a person plainly stated and what plainly happened. All profiles merge by the
 same rules; a `consolidation_model` may propose more. A value that is out of range is refused, and the error names the
 allowed range; Codex clamps it without a message. \"A promise wins\" marks a number where one of

@@ -72,6 +72,11 @@ pub(super) const ORIGINS: &[NumberOrigin] = &[
         "a memory agent for each source agent, with tools, that answers in XML",
     ),
     origin(
+        "daycare",
+        "layout",
+        "`observations.md`, a block for each observation, beside INDEX.md and entities",
+    ),
+    origin(
         "codex",
         "extractor",
         "raw memory, a summary and a slug by schema",
@@ -259,5 +264,11 @@ pub(super) const ORIGINS: &[NumberOrigin] = &[
         "mindroom",
         "ledger",
         "the plan. A promise wins: how far a session was read stands in the database, so that a broken file forgets nothing",
+    ),
+    origin(
+        "mindroom",
+        "layout",
+        "the plan: a log in `daily/` for each day, with the lines of what shipped; their ids are five digits longer, \
+         so that a line proves whose it is",
     ),
 ];

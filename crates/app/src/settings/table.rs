@@ -1050,8 +1050,9 @@ pub(crate) static ALL: [Setting; 82] = [
             words: FileLayout::VARIANTS,
             at: |c| &mut c.layout,
         },
-        about: "files of sessions: a page for each in sessions/ (`daybook`), or raw_memories.md and \
-                rollout_summaries/ for the selected ones (`codex`)",
+        about: "files of memory: a diary in daily/ and a page for each session in sessions/ (`daybook`); raw_memories.md \
+                and rollout_summaries/ for the selected sessions (`codex`); a log of observations, in \
+                observations.md (`daycare`) or in daily/ (`mindroom`). The next update converts what is there",
         also: &[],
     },
     Setting {

@@ -24,6 +24,7 @@ mod fixture;
 mod hooks;
 mod kill;
 mod kill_beside;
+mod layouts;
 mod logs;
 mod mcp;
 mod metrics;

@@ -83,6 +83,7 @@ fn input(digest: Digest, observations: Vec<Observation>) -> MemoryInput {
         persons: PersonsWords::default(),
         proposals: Vec::new(),
         zone: TimeZone::UTC,
+        layout: crate::consolidate::FileLayout::Daybook,
     }
 }
 

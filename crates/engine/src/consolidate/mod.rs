@@ -22,6 +22,7 @@ mod names;
 mod note_changes;
 mod note_pages;
 mod number;
+mod observation_log;
 mod parsed_texts;
 mod persons_words;
 mod phrase;
@@ -51,6 +52,7 @@ pub use branches::DECIDED;
 pub use candidates::selection_candidates;
 pub use dated_pages::{DatedPage, DatedPages, PlannedPage};
 pub use left_off::LEFT_OFF;
+pub use observation_log::ObservationLog;
 pub use parsed_texts::ParsedTexts;
 pub use persons_words::PersonsWords;
 pub use proposals::{
@@ -85,6 +87,8 @@ pub struct MemoryInput {
     pub proposals: Vec<Proposal>,
     /// The time zone of dates and hours.
     pub zone: TimeZone,
+    /// Which files the memory has.
+    pub layout: FileLayout,
 }
 
 /// One entry: a line, with further lines under it, for observations or a session.
@@ -137,6 +141,8 @@ pub struct ScopeMemory {
     /// The selected sessions, the latest first, which then have files of their own in place of pages; `None` where
     /// no selection is made.
     pub rollouts: Option<Vec<Rollout>>,
+    /// The log of all observations, in the layouts that have one; it takes the place of the dated pages.
+    pub log: Option<ObservationLog>,
     /// The observations that are shown in a person's words, with these words.
     pub reworded: BTreeMap<ObservationId, String>,
     /// All observations, those with the same content together, by time of first evidence.
@@ -193,6 +199,7 @@ pub fn consolidate_parsed(mut input: MemoryInput, texts: &mut ParsedTexts) -> Sc
         names: names::names_page(input, &accounts, &merged),
         notes: note_pages::note_pages(input, &merged),
         rollouts: None,
+        log: ObservationLog::new(input, &merged),
         curated,
         supersessions,
         reworded,
@@ -221,6 +228,17 @@ impl ScopeMemory {
         self.dated.is_empty() && made.all(MemoryPage::is_empty)
     }
 
+    /// The layout that its files have.
+    #[must_use]
+    pub fn layout(&self) -> FileLayout {
+        match (&self.log, &self.rollouts) {
+            (Some(ObservationLog::Whole(_)), _) => FileLayout::Daycare,
+            (Some(ObservationLog::Daily(_)), _) => FileLayout::Mindroom,
+            (None, Some(_)) => FileLayout::Codex,
+            (None, None) => FileLayout::Daybook,
+        }
+    }
+
     /// All pages but those of sessions and days.
     fn made_pages_mut(&mut self) -> impl Iterator<Item = &mut MemoryPage> {
         let single = [
@@ -229,7 +247,11 @@ impl ScopeMemory {
             &mut self.branches,
             &mut self.names,
         ];
-        single.into_iter().chain(self.notes.values_mut())
+        let logs = self.log.iter_mut().flat_map(ObservationLog::pages_mut);
+        single
+            .into_iter()
+            .chain(self.notes.values_mut())
+            .chain(logs)
     }
 }
 
@@ -240,7 +262,9 @@ impl MemoryPage {
         Self { heading, sections }
     }
 
-    fn is_empty(&self) -> bool {
+    /// Whether it has no entry.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         let mut sections = self.sections.iter();
         sections.all(|section| section.entries.is_empty())
     }

@@ -292,6 +292,7 @@ mod tests {
             persons: PersonsWords::default(),
             proposals: Vec::new(),
             zone: TimeZone::UTC,
+            layout: crate::consolidate::FileLayout::Daybook,
         };
         let page = consolidate(&input).names;
         let sections = page.sections.iter();

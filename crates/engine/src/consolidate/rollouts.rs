@@ -112,7 +112,7 @@ fn rollout(
     observations: &[&Observation],
 ) -> Rollout {
     let raw_memory = match account.raw_memory.as_slice() {
-        [] => listed(account, observations),
+        [] => listed(input, account, observations),
         windows => model_text(&windows.join("\n\n")),
     };
     let summary = match &account.summary {
@@ -155,7 +155,7 @@ fn source(account: &SessionAccount, observations: &[&Observation]) -> Option<Str
 }
 
 /// The observations of a session, below their kinds.
-fn listed(account: &SessionAccount, observations: &[&Observation]) -> String {
+fn listed(input: &MemoryInput, account: &SessionAccount, observations: &[&Observation]) -> String {
     let mut text = String::new();
     if let Some(task) = &account.task {
         let cited = cite(&account.label, task.lines.clone());
@@ -171,7 +171,7 @@ fn listed(account: &SessionAccount, observations: &[&Observation]) -> String {
     for kind in ObservationKind::ALL {
         let of_kind = observations.iter().filter(|it| it.kind == kind);
         let mut lines: Vec<(u32, String)> = of_kind
-            .map(|observation| observation_line(account, observation))
+            .map(|observation| observation_line(input, account, observation))
             .collect();
         lines.sort();
         if !lines.is_empty() {
@@ -184,19 +184,29 @@ fn listed(account: &SessionAccount, observations: &[&Observation]) -> String {
     text
 }
 
-/// The first line of the session that an observation rests on, and the observation in a line.
-fn observation_line(account: &SessionAccount, observation: &Observation) -> (u32, String) {
+/// The first line of the session that an observation rests on, and the observation in a line: in a person's words where
+/// they changed it.
+fn observation_line(
+    input: &MemoryInput,
+    account: &SessionAccount,
+    observation: &Observation,
+) -> (u32, String) {
     let evidence = observation.evidence.iter();
     let here: Vec<u32> = evidence
         .filter(|it| it.session == account.session)
         .flat_map(|it| it.lines.iter().copied())
         .collect();
-    let words = match (observation.quoted, &observation.subject) {
-        (true, _) => quoted(&observation.text),
+    let persons = input.persons.reworded.get(&observation.id);
+    let text = persons.unwrap_or(&observation.text);
+    let words = match (
+        observation.quoted && persons.is_none(),
+        &observation.subject,
+    ) {
+        (true, _) => quoted(text),
         (false, Some(subject)) if observation.kind == ObservationKind::Value => {
-            without_citations(&format!("{subject} {}", observation.text)).into_owned()
+            without_citations(&format!("{subject} {text}")).into_owned()
         }
-        (false, _) => without_citations(&observation.text).into_owned(),
+        (false, _) => without_citations(text).into_owned(),
     };
     let first = here.iter().min().copied().unwrap_or_default();
     (

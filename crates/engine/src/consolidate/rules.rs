@@ -8,10 +8,10 @@ use strum::{EnumString, IntoStaticStr, VariantNames};
 /// What a consolidation reads and writes, and how often it runs by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConsolidationRules {
-    /// How the sessions' pages are laid out.
+    /// Which files a memory has.
     pub layout: FileLayout,
     /// Which sessions have a file in [`FileLayout::Codex`] (Codex's `max_raw_memories_for_consolidation`,
-    /// `max_unused_days`). In the other layout all have.
+    /// `max_unused_days`).
     pub selection: SelectionLimits,
     /// Rest of a scope between two consolidations that no person requested: 0 s to 30 d.
     pub cooldown: Duration,
@@ -27,14 +27,20 @@ impl Default for ConsolidationRules {
     }
 }
 
-/// How the pages of sessions are laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+/// Which files a memory has beside `MEMORY.md`, its summary, notes and entities: those of one system.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr, VariantNames,
+)]
 #[strum(serialize_all = "snake_case")]
 pub enum FileLayout {
-    /// A page for each session, below `sessions/`.
+    /// A diary of sessions in `daily/`, and a page for each session in `sessions/`.
     Daybook,
-    /// `raw_memories.md` and `rollout_summaries/`, for the selected sessions.
+    /// `observations.md`: a log of observations, each a block with its text and context.
+    Daycare,
+    /// A diary of sessions in `daily/`; `raw_memories.md` and `rollout_summaries/`, for the selected sessions.
     Codex,
+    /// `daily/`: a log of observations for each day, each a line with an id.
+    Mindroom,
 }
 
 impl FileLayout {

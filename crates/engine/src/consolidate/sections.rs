@@ -330,6 +330,7 @@ mod tests {
             persons: PersonsWords::default(),
             proposals: Vec::new(),
             zone: TimeZone::UTC,
+            layout: crate::consolidate::FileLayout::Daybook,
         };
         let page = curated_page(&input, &accounts(&input.extractions), &[]);
         let section = page.sections.iter().find(|section| section.title == title);

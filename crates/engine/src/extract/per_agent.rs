@@ -106,6 +106,7 @@ pub(super) mod test_support {
 
     pub(in crate::extract) fn session_of(agent: &str) -> Session {
         Session {
+            venue: daybook_domain::Venue::default(),
             id: SessionId {
                 tenant: Tenant::local(),
                 agent: agent.to_owned(),

@@ -1,4 +1,4 @@
-//! Reads the newest lines of a scope's diary, including a person's edits.
+//! Reads the newest lines of a scope's diary, or of its log of observations, including a person's edits.
 //!
 //! Not here: what is written to the diary (`consolidate`).
 
@@ -6,7 +6,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::entry::without_marker;
+use super::entry::{log_block, without_marker};
+use super::layout::LOG;
 use super::path::FilePath;
 use super::reader::FolderReader;
 
@@ -36,9 +37,28 @@ pub fn tail(memory: &Path, most: usize) -> io::Result<Vec<(String, String)>> {
             break;
         }
     }
+    if newest_first.is_empty() {
+        newest_first = logged(&reader).into_iter().rev().collect();
+    }
     newest_first.truncate(most);
     newest_first.reverse();
     Ok(newest_first)
+}
+
+/// The observations of a folder that logs them in one file instead, each with its day. A file that cannot be read is
+/// skipped.
+fn logged(reader: &FolderReader) -> Vec<(String, String)> {
+    let text = reader.text(&FilePath::engine_file(LOG)).ok().flatten();
+    let (mut lines, mut day) = (Vec::new(), String::new());
+    for line in text.unwrap_or_default().lines() {
+        if log_block::is_heading(line) {
+            let words = line.trim_start_matches("## ").split(' ');
+            day = words.take(1).collect();
+        } else if let Some(text) = log_block::text_line(line) {
+            lines.push((day.clone(), text.to_owned()));
+        }
+    }
+    lines
 }
 
 /// The days of the diary, oldest first, each with its file.
@@ -98,6 +118,21 @@ mod tests {
             "2026-01-03: limit is 50",
         ];
         assert_eq!(tail_of(&days, 3), expected);
+    }
+
+    #[test]
+    fn a_log_of_observations_takes_the_place_of_a_diary() {
+        let memory = tempfile::tempdir().unwrap();
+        let log = "# Observations\n\n## 2026-01-27 13:56\n- **Text**: tests first\n- **Context**: asked\n\n\
+                   ## 2026-01-28 09:00\n- **Text**: tabs\n- **Context**: asked\n\n";
+        fs::write(memory.path().join(LOG), log).unwrap();
+        let line = |day: &str, line: &str| (day.to_owned(), line.to_owned());
+        let both = [
+            line("2026-01-27", "tests first"),
+            line("2026-01-28", "tabs"),
+        ];
+        assert_eq!(tail(memory.path(), 80).unwrap(), both);
+        assert_eq!(tail(memory.path(), 1).unwrap(), both[1..]);
     }
 
     #[test]

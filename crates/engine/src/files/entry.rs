@@ -3,8 +3,8 @@
 //! A page's heading is marked like an entry. A marker is `^` and ten characters at the end of the item: six
 //! name the entry, four are a check of its words. While the check agrees, the entry is the engine's; once
 //! it does not, a person has changed the words, and the entry is theirs. The form is that of block
-//! references in Markdown note takers, which hide it when the page is read. Files of rollouts hold entries of another
-//! form, see [`block`].
+//! references in Markdown note takers, which hide it when the page is read. Files that other systems read, too, hold
+//! entries of other forms: [`block`] in files of rollouts, [`log_block`] and `id_line` in logs of observations.
 //!
 //! The word `#pinned` before the marker, or after it, is a person's: it keeps the entry on its page. The check is
 //! of the words without it, so the engine still updates the words of a pinned entry that are its own.
@@ -12,12 +12,18 @@
 //! Not here: which entries a page has (`page`).
 
 pub mod block;
+mod id_line;
+pub mod log_block;
+
+use std::borrow::Cow;
 
 use daybook_domain::EventId;
 
 use daybook_text::fence::one_line;
 
 use crate::consolidate::MemoryEntry;
+
+use id_line::IdLine;
 
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 const ID: usize = 6;
@@ -100,7 +106,10 @@ pub enum PageBlock<'a> {
 pub fn render(entry: &MemoryEntry) -> Vec<String> {
     let mut lines = plain_lines(entry);
     if let Some(first) = lines.first_mut() {
-        first.push_str(&format!(" ^{}", Marker::of(entry).0));
+        *first = marked(first, &Marker::of(entry));
+    }
+    if is_log_block(entry) {
+        lines.push(String::new());
     }
     lines
 }
@@ -108,16 +117,49 @@ pub fn render(entry: &MemoryEntry) -> Vec<String> {
 /// Renders the lines of an entry with the engine's marker, and the pin of a person before it.
 #[must_use]
 pub fn render_pinned(entry: &MemoryEntry) -> Vec<String> {
-    let mut lines = plain_lines(entry);
+    let mut lines = render(entry);
     if let Some(first) = lines.first_mut() {
-        first.push_str(&format!("{PIN} ^{}", Marker::of(entry).0));
+        *first = with_pin(first, true);
     }
     lines
+}
+
+/// A planned first line with its marker.
+fn marked(plain: &str, marker: &Marker) -> String {
+    match id_line::is_planned(plain) {
+        true => id_line::render(plain, marker),
+        false => format!("{plain} ^{}", marker.0),
+    }
+}
+
+/// Whether an entry is a block of a log.
+#[must_use]
+pub fn is_log_block(entry: &MemoryEntry) -> bool {
+    let first = entry.lines.first();
+    first.is_some_and(|line| log_block::is_heading(line))
+}
+
+/// Whether an entry belongs to a log, in which entries stand in the order of their times.
+#[must_use]
+pub fn is_log_entry(entry: &MemoryEntry) -> bool {
+    let first = entry.lines.first();
+    is_log_block(entry) || first.is_some_and(|line| id_line::is_planned(&format!("- {line}")))
+}
+
+/// What an entry of a file says, with the place of that line among its lines: the first one, without its marker; of a
+/// block of a log, its text.
+#[must_use]
+pub fn main_words<'t>(held: &[&'t str]) -> (usize, &'t str) {
+    let first = held.first().copied().unwrap_or_default();
+    log_block::text_of(held).unwrap_or_else(|| (0, without_marker(first).trim()))
 }
 
 /// Whether a line carries a marker and the word that pins its entry.
 #[must_use]
 pub fn is_pinned(line: &str) -> bool {
+    if let Some(line) = IdLine::parse(line) {
+        return line.is_pinned;
+    }
     split_marker(without_line_end(line)).is_some_and(|(words, _)| words.ends_with(PIN))
         || split_late_pin(without_line_end(line)).is_some()
 }
@@ -128,17 +170,23 @@ pub fn with_pin(entry: &str, pinned: bool) -> String {
     let end = entry.find('\n').map_or(entry.len(), |at| at + 1);
     let (first, below) = entry.split_at(end);
     let line = without_line_end(first);
+    let line_end = &first[line.len()..];
+    if let Some(line) = IdLine::parse(line) {
+        return format!("{}{line_end}{below}", line.with_pin(pinned));
+    }
     let late = split_late_pin(line);
     let Some((words, marker)) = late.or_else(|| split_marker(line)) else {
         return entry.to_owned();
     };
     let words = words.strip_suffix(PIN).unwrap_or(words);
     let pin = if pinned { PIN } else { "" };
-    let line_end = &first[line.len()..];
     format!("{words}{pin} ^{}{line_end}{below}", marker.as_str())
 }
 
 fn plain_lines(entry: &MemoryEntry) -> Vec<String> {
+    if is_log_block(entry) {
+        return entry.lines.iter().map(|line| one_line(line)).collect();
+    }
     let item = |(n, line): (usize, &String)| {
         format!("{}{}", if n == 0 { "- " } else { "  - " }, one_line(line))
     };
@@ -175,7 +223,10 @@ pub fn re_marked(text: &str, change: impl Fn(&str) -> String) -> String {
     }
     let end = text.find('\n').map_or(text.len(), |at| at + 1);
     let (first, below) = text.split_at(end);
-    let Some((words, marker)) = split_marker(without_line_end(first)) else {
+    let id_line = IdLine::parse(first).map(|line| (line.plain, line.marker));
+    let own = split_marker(without_line_end(first));
+    let own = own.map(|(words, marker)| (words.to_owned(), marker));
+    let Some((words, marker)) = id_line.or(own) else {
         return text.to_owned();
     };
     let line_end = &first[without_line_end(first).len()..];
@@ -186,20 +237,51 @@ pub fn re_marked(text: &str, change: impl Fn(&str) -> String) -> String {
     let words = without_line_end(first);
     let lines = below.lines().map(without_line_end);
     let check = check(std::iter::once(words).chain(lines));
-    format!("{words} ^{}{check}{line_end}{below}", marker.id().as_str())
+    let marker = Marker(format!("{}{check}", marker.id().as_str()));
+    format!("{}{line_end}{below}", marked(words, &marker))
 }
 
-/// A line without its marker and its line end.
+/// A line of the engine's as a person's own: without its marker.
+#[must_use]
+pub fn disowned(line: &str) -> String {
+    let line_end = &line[without_line_end(line).len()..];
+    let own = match IdLine::parse(line) {
+        Some(line) => line.plain,
+        None => without_marker(line).to_owned(),
+    };
+    format!("{own}{line_end}")
+}
+
+/// The first line of an entry with other words, which may begin with a dash. Its marker stays, so that it is known as
+/// changed.
+#[must_use]
+pub fn with_words(line: &str, words: &str) -> String {
+    if let Some(line) = IdLine::parse(line) {
+        return line.with_words(words.trim_start_matches("- "));
+    }
+    let pin = if is_pinned(line) { PIN } else { "" };
+    let marker = marker_of(line).map(|marker| format!("{pin} ^{}", marker.0));
+    format!("{words}{}", marker.unwrap_or_default())
+}
+
+/// A line without its marker and its line end; of a line with an id, its words.
 #[must_use]
 pub fn without_marker(line: &str) -> &str {
     let line = without_line_end(line);
+    if let Some(line) = IdLine::parse(line) {
+        return line.words();
+    }
+    if let Some((heading, _)) = log_block::split_heading(line) {
+        return heading;
+    }
     split_pinned_marker(line).map_or(line, |(words, _)| words)
 }
 
 /// The marker of an entry's first line; `None` for other lines.
 #[must_use]
 pub fn marker_of(line: &str) -> Option<Marker> {
-    split_pinned_marker(without_line_end(line)).map(|(_, marker)| marker)
+    let id_line = IdLine::parse(line).map(|line| line.marker);
+    id_line.or_else(|| Some(split_pinned_marker(without_line_end(line))?.1))
 }
 
 /// The words of a line before its marker and without a pin, and the marker.
@@ -225,12 +307,12 @@ pub fn parse_blocks(text: &str) -> Vec<PageBlock<'_>> {
     let mut blocks = Vec::new();
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
-        if let Some(block) = block::take_block(line, &mut lines) {
+        let block = block::take_block(line, &mut lines);
+        if let Some(block) = block.or_else(|| log_block::take_block(line, &mut lines)) {
             blocks.push(block);
             continue;
         }
-        let marked = split_pinned_marker(without_line_end(line)).filter(|_| line.starts_with("- "));
-        let Some((words, marker)) = marked else {
+        let Some((words, marker)) = marked_item(line) else {
             blocks.push(plain_block(line));
             continue;
         };
@@ -239,7 +321,7 @@ pub fn parse_blocks(text: &str) -> Vec<PageBlock<'_>> {
             held.push(under);
         }
         let under = held.iter().skip(1).map(|line| without_line_end(line));
-        let intact = check(std::iter::once(words).chain(under)) == marker.check();
+        let intact = check(std::iter::once(&*words).chain(under)) == marker.check();
         let block = match (intact, is_pinned(line)) {
             (true, false) => PageBlock::Ours,
             (true, true) => PageBlock::Pinned,
@@ -248,6 +330,18 @@ pub fn parse_blocks(text: &str) -> Vec<PageBlock<'_>> {
         blocks.push(block(marker, held));
     }
     blocks
+}
+
+/// The words that the check of a list item is made of, and its marker.
+fn marked_item(line: &str) -> Option<(Cow<'_, str>, Marker)> {
+    if !line.starts_with("- ") {
+        return None;
+    }
+    if let Some(line) = IdLine::parse(line) {
+        return Some((Cow::Owned(line.plain), line.marker));
+    }
+    let (words, marker) = split_pinned_marker(without_line_end(line))?;
+    Some((Cow::Borrowed(words), marker))
 }
 
 fn plain_block(line: &str) -> PageBlock<'_> {

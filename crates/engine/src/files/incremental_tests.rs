@@ -21,7 +21,7 @@ use super::persons_changes::{keep_returned, persons_changes};
 use super::persons_lines::PersonsLines;
 use super::steps::StepObserver;
 use super::write_pages::write_pages;
-use crate::consolidate::{MemoryInput, ParsedTexts, consolidate, consolidate_parsed};
+use crate::consolidate::{FileLayout, MemoryInput, ParsedTexts, consolidate, consolidate_parsed};
 
 const SUBJECTS: [&str; 3] = ["ledger", "harbour", "tide table"];
 const STATEMENTS: [&str; 7] = [
@@ -66,6 +66,8 @@ enum MemoryEvent {
     AddLine { file: usize },
     /// A person deletes a file.
     DeleteFile(usize),
+    /// Settings ask for another layout.
+    SwitchLayout(FileLayout),
     /// The process ends, and the next one reads what it stored.
     Restart,
     /// The next consolidation is killed before one of its steps, and then repeated.
@@ -91,6 +93,8 @@ fn event() -> impl Strategy<Value = MemoryEvent> {
         1 => (file.clone(), line).prop_map(|(file, line)| Event::DeleteLine { file, line }),
         1 => file.clone().prop_map(|file| Event::AddLine { file }),
         1 => file.prop_map(Event::DeleteFile),
+        1 => prop::sample::select(vec![FileLayout::Daybook, FileLayout::Daycare, FileLayout::Mindroom])
+            .prop_map(Event::SwitchLayout),
         1 => Just(Event::Restart),
         1 => (0_usize..40).prop_map(Event::Kill),
     ]
@@ -110,6 +114,7 @@ struct TwoMemories {
     course: BTreeMap<u8, usize>,
     is_renamed: bool,
     zone: TimeZone,
+    layout: FileLayout,
     now: u64,
     earliest: u64,
     kill_at: Option<usize>,
@@ -128,6 +133,7 @@ impl TwoMemories {
             course: BTreeMap::new(),
             is_renamed: false,
             zone: TimeZone::UTC,
+            layout: FileLayout::Daybook,
             now: 100_000,
             earliest: 100_000,
             kill_at: None,
@@ -179,6 +185,7 @@ impl TwoMemories {
                     self.anew.remove(&path);
                 }
             }
+            MemoryEvent::SwitchLayout(layout) => self.layout = layout,
             MemoryEvent::Restart => self.texts = ParsedTexts::decode(&self.stored),
             MemoryEvent::Kill(step) => self.kill_at = Some(step),
         }
@@ -235,6 +242,7 @@ impl TwoMemories {
             uses: Vec::new(),
             proposals: Vec::new(),
             zone: self.zone.clone(),
+            layout: self.layout,
         }
     }
 

@@ -11,7 +11,7 @@ use daybook_domain::{Scope, ScopeKind, Tenant};
 use super::name::FileName;
 use super::path::FilePath;
 use super::rollouts::{SUMMARIES, is_rollout_file};
-use crate::consolidate::{PlannedPage, ScopeMemory};
+use crate::consolidate::{MemoryPage, ObservationLog, PlannedPage, ScopeMemory};
 
 /// `MEMORY.md`: curated, long-term memory.
 pub const CURATED: &str = "MEMORY.md";
@@ -21,6 +21,10 @@ pub const SUMMARY: &str = "memory_summary.md";
 pub const BRANCHES: &str = "branches.md";
 /// `names.md`: people, projects, repositories and tools that recur.
 pub const NAMES: &str = "names.md";
+/// `observations.md`: a log of observations.
+pub const LOG: &str = "observations.md";
+/// `observations.ids`: the markers of its blocks.
+pub const MARKS: &str = "observations.ids";
 /// Folders of the kinds of scopes, below the folder of their tenant.
 pub(super) const KINDS: [&str; 5] = ["users", "agents", "teams", "rooms", "projects"];
 /// Parent folder of all tenants but the local one.
@@ -29,8 +33,10 @@ const TENANTS: &str = "tenants";
 const MEMORY: &str = "memory";
 /// The list of entities.
 pub(super) const ENTITY_INDEX: &str = "INDEX.md";
+/// Folder of the diary, or of the logs of each day.
+pub const DAILY: &str = "daily";
 /// Folders in which the engine keeps pages.
-const OWNED_FOLDERS: [&str; 5] = ["daily", "sessions", "notes", "entities", SUMMARIES];
+const OWNED_FOLDERS: [&str; 5] = [DAILY, "sessions", "notes", "entities", SUMMARIES];
 
 /// A scope's memory folder below the root.
 #[must_use]
@@ -75,7 +81,7 @@ pub fn run_folder(root: &Path, tenant: &Tenant) -> PathBuf {
 
 /// The pages of a memory, by path relative to the scope's folder.
 #[must_use]
-pub fn pages(memory: &ScopeMemory) -> BTreeMap<FilePath, PlannedPage<'_>> {
+pub fn pages<'a>(memory: &'a ScopeMemory) -> BTreeMap<FilePath, PlannedPage<'a>> {
     let made = PlannedPage::Made;
     let mut pages = BTreeMap::from([
         (FilePath::engine_file(CURATED), made(&memory.curated)),
@@ -90,8 +96,21 @@ pub fn pages(memory: &ScopeMemory) -> BTreeMap<FilePath, PlannedPage<'_>> {
     let notes = memory.notes.iter();
     let notes = notes.map(|(name, page)| (name.as_str(), made(page)));
     add_named(&mut pages, "notes", notes.collect());
-    add_named(&mut pages, "daily", memory.dated.days().collect());
-    add_named(&mut pages, "sessions", memory.dated.sessions().collect());
+    match &memory.log {
+        None => {
+            add_named(&mut pages, DAILY, memory.dated.days().collect());
+            add_named(&mut pages, "sessions", memory.dated.sessions().collect());
+        }
+        // Without observations there is no file.
+        Some(ObservationLog::Whole(page)) if page.is_empty() => {}
+        Some(ObservationLog::Whole(page)) => {
+            pages.insert(FilePath::engine_file(LOG), made(page));
+        }
+        Some(ObservationLog::Daily(days)) => {
+            let named = |(day, page): (&'a String, &'a MemoryPage)| (day.as_str(), made(page));
+            add_named(&mut pages, DAILY, days.iter().map(named).collect());
+        }
+    }
     pages
 }
 
@@ -110,7 +129,7 @@ fn add_named<'a>(
 #[must_use]
 pub fn is_engine_page(file: &str) -> bool {
     let below = |folder: &str| file.starts_with(folder) && file.ends_with(".md");
-    [CURATED, SUMMARY, BRANCHES, NAMES].contains(&file)
+    [CURATED, SUMMARY, BRANCHES, NAMES, LOG].contains(&file)
         || is_rollout_file(file)
         || ["daily/", "sessions/", "notes/"].into_iter().any(below)
 }
@@ -118,7 +137,7 @@ pub fn is_engine_page(file: &str) -> bool {
 /// Whether the engine keeps a file at this path, entities included. A folder at this path blocks it.
 pub(super) fn is_engine_file(path: &str) -> bool {
     is_engine_page(path)
-        || path == ENTITY_INDEX
+        || [ENTITY_INDEX, MARKS].contains(&path)
         || (path.starts_with("entities/") && path.ends_with(".md"))
 }
 

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use super::entry::{EntryId, PageBlock, marker_of, parse_blocks, with_pin, without_marker};
+use super::entry::{
+    EntryId, PageBlock, log_block, main_words, parse_blocks, with_pin, with_words, without_marker,
+};
 use super::persons_lines::words_of;
 
 /// A line of a page.
@@ -14,8 +16,6 @@ pub struct LinePlace<'a> {
     pub text: &'a str,
     /// The entry that it is; `None` for a person's own line.
     pub entry: Option<&'a EntryId>,
-    /// Whether it is pinned.
-    pub is_pinned: bool,
 }
 
 /// A page's text, block by block.
@@ -88,19 +88,21 @@ fn citations_of(line: &str) -> &str {
 #[must_use]
 pub fn with_line(text: &str, line: &LinePlace<'_>, edited: &str) -> String {
     mapped(text, |entry, block| {
-        let first = block.lines().next().unwrap_or_default();
-        if entry.as_ref() != line.entry || without_marker(first).trim() != line.text {
+        let held: Vec<&str> = block.split_inclusive('\n').collect();
+        if entry.as_ref() != line.entry || main_words(&held).1.trim() != line.text {
             return block;
         }
-        let below = &block[first.len()..];
-        let pin = if line.is_pinned { " #pinned" } else { "" };
-        let marker = marker_of(first).map(|marker| format!("{pin} ^{}", marker.as_str()));
-        format!("{edited}{}{below}", marker.unwrap_or_default())
+        if let Some(block) = log_block::with_text(&held, edited) {
+            return block;
+        }
+        let first = block.lines().next().unwrap_or_default();
+        format!("{}{}", with_words(first, edited), &block[first.len()..])
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::entry::marker_of;
     use super::*;
 
     #[test]
@@ -130,7 +132,6 @@ mod tests {
         let line = LinePlace {
             text: "- old",
             entry: id.as_ref(),
-            is_pinned: false,
         };
         assert_eq!(
             with_line(text, &line, "- new"),
@@ -139,7 +140,6 @@ mod tests {
         let own = LinePlace {
             text: "old",
             entry: None,
-            ..line
         };
         assert_eq!(
             with_line(text, &own, "mine"),

@@ -1,6 +1,6 @@
 //! Finds since when a line stands in a memory file, and what stood there before.
 
-use super::entry::{EntryId, PageBlock, parse_blocks, without_marker};
+use super::entry::{EntryId, PageBlock, main_words, parse_blocks, without_marker};
 use super::error::FilesError;
 use super::folder::Folder;
 use super::history::Commit;
@@ -31,7 +31,7 @@ impl Folder {
     ) -> Result<LineHistory, FilesError> {
         let mut history = LineHistory::default();
         for commit in self.log_of(path, CHANGES)? {
-            let page = self.text_at(commit.id, path)?.unwrap_or_default();
+            let page = self.page_at(commit.id, path)?.unwrap_or_default();
             match line_of(&page, id, text) {
                 Some(words) if words == text => history.since = Some(commit),
                 words => {
@@ -55,7 +55,7 @@ fn line_of(page: &str, id: Option<&EntryId>, text: &str) -> Option<String> {
         PageBlock::Ours(marker, held)
         | PageBlock::Pinned(marker, held)
         | PageBlock::Altered(marker, held) => {
-            (marker.id() == *id).then(|| words(held.first().copied().unwrap_or_default()))
+            (marker.id() == *id).then(|| main_words(held).1.trim().to_owned())
         }
         PageBlock::Heading(..) | PageBlock::Other(_) => None,
     })

@@ -29,9 +29,13 @@ mod incremental_tests;
 pub mod integrity;
 mod intent;
 pub mod layout;
+pub mod layout_record;
+#[cfg(test)]
+mod layout_tests;
 pub mod line_edits;
 pub mod line_history;
 pub mod lock;
+pub mod log_marks;
 pub mod name;
 pub mod named_file;
 mod objects;

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use daybook_text::redact::Redactor;
 
 use super::entry::{PageBlock, is_own_heading, parse_blocks, re_marked, with_pin};
-use super::layout::{is_engine_file, is_engine_page};
+use super::layout::{LOG, is_engine_file, is_engine_page};
 
 /// Who wrote a file's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,7 +26,8 @@ pub(super) enum FileOwner {
 impl FileOwner {
     /// The owner of the file at a path; `is_edited` says whether a person ever changed it.
     pub(super) fn of(path: &str, is_edited: impl FnOnce() -> bool) -> Self {
-        if is_engine_page(path) {
+        // A block of the log does not show by itself who wrote it.
+        if is_engine_page(path) && path != LOG {
             return Self::Page;
         }
         match is_engine_file(path) && !is_edited() {

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry::{
-    EntryId, Marker, PageBlock, heading_marker, is_own_heading, is_pinned, parse_blocks, render,
-    render_heading, render_pinned, without_line_end, without_marker,
+    EntryId, Marker, PageBlock, disowned, heading_marker, is_log_entry, is_own_heading, is_pinned,
+    parse_blocks, render, render_heading, render_pinned, without_line_end,
 };
 use crate::consolidate::{MemoryEntry, MemoryPage, MemorySection};
 
@@ -121,6 +121,12 @@ pub fn own_markers(text: &str) -> BTreeSet<Marker> {
         .collect()
 }
 
+/// Whether a text has an entry of the engine's.
+#[must_use]
+pub fn has_entries(text: &str) -> bool {
+    !markers(text).is_empty()
+}
+
 /// Whether the file holds only the engine's text: no line, heading or blank line of a person.
 #[must_use]
 pub fn is_untouched(page: &MemoryPage, current: &str) -> bool {
@@ -189,6 +195,8 @@ struct PagePiece {
     section: String,
     /// Whether it is an engine's entry, changed or not: new ones are inserted after the last of these.
     is_entry: bool,
+    /// The name of the entry that it is.
+    entry: Option<EntryId>,
     /// A person's lines with their line ends; the engine's without.
     lines: Vec<String>,
 }
@@ -242,18 +250,18 @@ impl<'a> PageMerge<'a> {
             PageBlock::Pinned(marker, lines) => self.add_pinned_entry(&marker, &lines),
             PageBlock::Altered(marker, lines) => {
                 self.placed.insert(marker.id());
-                self.push(true, owned(&lines));
+                self.push_entry(marker.id(), owned(&lines));
             }
             PageBlock::Heading(1, line) if is_own_heading(line) && !self.heading.is_empty() => {
-                self.push(false, vec![render_heading(&self.heading)]);
+                self.push(vec![render_heading(&self.heading)]);
             }
             PageBlock::Heading(level, line) => {
                 if level == 2 {
                     title(line).clone_into(&mut self.section);
                 }
-                self.push(false, owned(&[line]));
+                self.push(owned(&[line]));
             }
-            PageBlock::Other(line) => self.push(false, owned(&[line])),
+            PageBlock::Other(line) => self.push(owned(&[line])),
         }
     }
 
@@ -263,8 +271,10 @@ impl<'a> PageMerge<'a> {
         let planned = self.planned.get(&id).copied();
         let planned = planned.filter(|_| !self.refused.contains(&id));
         match planned {
-            Some(entry) if self.placed.insert(id) => self.push(true, render_pinned(entry)),
-            Some(_) | None => self.push(true, owned(lines)),
+            Some(entry) if self.placed.insert(id.clone()) => {
+                self.push_entry(id, render_pinned(entry));
+            }
+            Some(_) | None => self.push_entry(id, owned(lines)),
         }
     }
 
@@ -277,33 +287,37 @@ impl<'a> PageMerge<'a> {
         };
         match (planned, self.orphans) {
             _ if is_kept && !self.placed.contains(&id) => {
-                self.placed.insert(id);
-                self.push(true, owned(lines));
+                self.placed.insert(id.clone());
+                self.push_entry(id, owned(lines));
             }
             (Some(entry), _) if !self.placed.contains(&id) => {
-                self.placed.insert(id);
-                self.push(true, render(entry));
+                self.placed.insert(id.clone());
+                self.push_entry(id, lines_of(entry, self.ending));
             }
-            (Some(_), _) | (None, Orphans::Remove) => {}
-            (None, Orphans::Keep) => self.push(true, owned(lines)),
+            // It leaves its place to what comes instead.
+            (Some(_), _) | (None, Orphans::Remove) => self.push_entry(id, Vec::new()),
+            (None, Orphans::Keep) => self.push_entry(id, owned(lines)),
             (None, Orphans::Disown) => {
-                let own = |line: &&str| {
-                    format!(
-                        "{}{}",
-                        without_marker(line),
-                        &line[without_line_end(line).len()..]
-                    )
-                };
-                let own = lines.iter().map(own).collect();
-                self.push(false, own);
+                let own = lines.iter().map(|line| disowned(line)).collect();
+                self.push(own);
             }
         }
     }
 
-    fn push(&mut self, is_entry: bool, lines: Vec<String>) {
+    fn push(&mut self, lines: Vec<String>) {
         self.pieces.push(PagePiece {
             section: self.section.clone(),
-            is_entry,
+            is_entry: false,
+            entry: None,
+            lines,
+        });
+    }
+
+    fn push_entry(&mut self, entry: EntryId, lines: Vec<String>) {
+        self.pieces.push(PagePiece {
+            section: self.section.clone(),
+            is_entry: true,
+            entry: Some(entry),
             lines,
         });
     }
@@ -316,7 +330,9 @@ impl<'a> PageMerge<'a> {
                 .filter(|entry| !self.refused.contains(&EntryId::of(&entry.key)))
                 .filter(|entry| self.placed.insert(EntryId::of(&entry.key)))
                 .collect();
-            if !missing.is_empty() {
+            if missing.iter().any(|entry| is_log_entry(entry)) {
+                self.add_in_order(section, &missing);
+            } else if !missing.is_empty() {
                 self.add_to(section, &missing);
             }
         }
@@ -336,23 +352,73 @@ impl<'a> PageMerge<'a> {
                 self.pieces.len()
             }
         };
-        let pieces = missing.iter().map(|entry| PagePiece {
-            section: section.title.clone(),
-            is_entry: true,
-            lines: render(entry),
-        });
+        let pieces = missing
+            .iter()
+            .map(|entry| new_piece(section, entry, self.ending));
         self.pieces.splice(at..at, pieces);
     }
 
+    /// Adds entries of a log, each behind the one before it: a log that is made anew is then the same.
+    fn add_in_order(&mut self, section: &MemorySection, missing: &[&MemoryEntry]) {
+        let missing: BTreeSet<&str> = missing.iter().map(|entry| entry.key.as_str()).collect();
+        let ids = section.entries.iter().map(|entry| EntryId::of(&entry.key));
+        let known: BTreeSet<EntryId> = ids.collect();
+        let here = self.pieces.iter().filter_map(|piece| piece.entry.as_ref());
+        let here: BTreeSet<EntryId> = here.filter(|id| known.contains(*id)).cloned().collect();
+        let mut before: Option<EntryId> = None;
+        let mut ahead = Vec::new();
+        for entry in &section.entries {
+            let id = EntryId::of(&entry.key);
+            let is_missing = missing.contains(entry.key.as_str());
+            match &before {
+                Some(before) if is_missing => {
+                    let is_at = |piece: &PagePiece| piece.entry.as_ref() == Some(before);
+                    let place = self
+                        .pieces
+                        .iter()
+                        .rposition(is_at)
+                        .map_or(0, |place| place + 1);
+                    self.pieces
+                        .insert(place, new_piece(section, entry, self.ending));
+                }
+                None if is_missing => {
+                    ahead.push(entry);
+                    continue;
+                }
+                Some(_) | None => {}
+            }
+            if is_missing || here.contains(&id) {
+                before = Some(id);
+            }
+        }
+        let is_known = |piece: &PagePiece| {
+            let entry = piece.entry.as_ref();
+            entry.is_some_and(|id| known.contains(id))
+        };
+        match self.pieces.iter().position(is_known) {
+            Some(first) => {
+                let pieces = ahead
+                    .into_iter()
+                    .map(|entry| new_piece(section, entry, self.ending));
+                self.pieces.splice(first..first, pieces);
+            }
+            None => self.add_to(section, &ahead),
+        }
+    }
+
     fn open_section(&mut self, title: &str) {
-        let last_line = self.pieces.last().and_then(|piece| piece.lines.last());
+        let last_line = self
+            .pieces
+            .iter()
+            .rev()
+            .find_map(|piece| piece.lines.last());
         let ends_open = last_line.is_some_and(|line| !without_line_end(line).is_empty());
         self.section = title.to_owned();
         if ends_open {
-            self.push(false, vec![self.ending.to_owned()]);
+            self.push(vec![self.ending.to_owned()]);
         }
         if !title.is_empty() {
-            self.push(false, vec![format!("## {title}")]);
+            self.push(vec![format!("## {title}")]);
         }
     }
 
@@ -404,6 +470,29 @@ impl<'a> PageMerge<'a> {
             text.push_str(ending);
         }
         text
+    }
+}
+
+/// The lines of an entry. The blank line behind a block is a whole one.
+fn lines_of(entry: &MemoryEntry, ending: &str) -> Vec<String> {
+    let lines = render(entry).into_iter();
+    lines
+        .map(|line| {
+            if line.is_empty() {
+                ending.to_owned()
+            } else {
+                line
+            }
+        })
+        .collect()
+}
+
+fn new_piece(section: &MemorySection, entry: &MemoryEntry, ending: &str) -> PagePiece {
+    PagePiece {
+        section: section.title.clone(),
+        is_entry: true,
+        entry: Some(EntryId::of(&entry.key)),
+        lines: lines_of(entry, ending),
     }
 }
 

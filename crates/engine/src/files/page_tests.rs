@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::files::entry::Marker;
+use crate::files::entry::{Marker, without_marker};
 
 fn entry(key: &str, line: &str) -> MemoryEntry {
     MemoryEntry {

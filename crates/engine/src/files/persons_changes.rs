@@ -57,7 +57,7 @@ pub fn persons_changes(
     let before = withheld::load(lock)?;
     let mut withheld = before.clone();
     for (path, versions) in changed_by_person(lock.folder(), head)? {
-        let current = lock.folder().text_at(head, &path)?;
+        let current = lock.folder().page_at(head, &path)?;
         // A person who deletes the whole of MEMORY.md or the summary wants it made anew.
         if current.is_none() && matches!(path.as_str(), CURATED | SUMMARY) {
             continue;
@@ -81,7 +81,7 @@ pub fn persons_changes(
         }
     }
     withheld::prune(&mut withheld, |file| match FilePath::new(file) {
-        Ok(path) => lock.folder().text_at(head, &path),
+        Ok(path) => lock.folder().page_at(head, &path),
         Err(_) => Ok(None),
     })?;
     if withheld != before {
@@ -139,7 +139,7 @@ pub fn accept_files(lock: &WriterLock<'_>, memory: &ScopeMemory) -> Result<(), F
     let paths: BTreeSet<FilePath> = pages.chain(planned.keys().cloned()).collect();
     let mut withheld = withheld::load(lock)?;
     for path in paths {
-        let text = folder.text_at(head, &path)?.unwrap_or_default();
+        let text = folder.page_at(head, &path)?.unwrap_or_default();
         let (own, here) = (own_markers(&text), entry_ids(&text));
         let own_ids: BTreeSet<EntryId> = own.iter().map(Marker::id).collect();
         let wanted = planned.get(&path).cloned().unwrap_or_default();
@@ -246,8 +246,7 @@ fn changed_in_commit(
         if !is_engine_page(path.as_str()) || old.get(path) == new.get(path) {
             continue;
         }
-        let written = folder.text_at(before, path)?.unwrap_or_default();
-        let current = folder.text_at(after, path)?.unwrap_or_default();
+        let (written, current) = folder.page_before_and_after((before, after), path)?;
         let (was, is) = (own_markers(&written), own_markers(&current));
         let mut versions = FileVersions {
             removed: was.difference(&is).cloned().collect(),

@@ -11,14 +11,15 @@ use std::sync::LazyLock;
 use daybook_domain::{EventSeq, Observation, ObservationId, ObservationKind, SessionId};
 use regex::Regex;
 
-use super::entry::{EntryId, PageBlock, is_pinned, parse_blocks, without_marker};
+use super::entry::{EntryId, PageBlock, is_pinned, main_words, parse_blocks};
 use super::error::FilesError;
 use super::folder::Folder;
-use super::layout::{BRANCHES, CURATED, SUMMARY};
+use super::layout::{BRANCHES, CURATED, DAILY, LOG, SUMMARY};
+use super::layout_record::has_had;
 use super::path::FilePath;
 use super::reindex::split_citation;
 use super::withdrawn;
-use crate::consolidate::{DECIDED, PersonsWords};
+use crate::consolidate::{DECIDED, FileLayout, PersonsWords};
 
 /// What stands before an open end.
 const OPEN: &str = "open: ";
@@ -44,9 +45,14 @@ impl PersonsLines {
         let withdrawn = withdrawn::load(folder)?;
         lines = lines.with_forgotten(withdrawn.iter().map(|one| &one.observation));
         let notes = folder.files_below(head, "notes")?;
-        let fixed = [CURATED, SUMMARY, BRANCHES].map(FilePath::engine_file);
-        for path in fixed.into_iter().chain(notes) {
-            if let Some(text) = folder.text_at(head, &path)? {
+        // The diary of sessions shows no whole observations.
+        let days = match has_had(folder.root(), FileLayout::Mindroom) {
+            true => folder.files_below(head, DAILY)?,
+            false => Vec::new(),
+        };
+        let fixed = [CURATED, SUMMARY, BRANCHES, LOG].map(FilePath::engine_file);
+        for path in fixed.into_iter().chain(notes).chain(days) {
+            if let Some(text) = folder.page_at(head, &path)? {
                 lines.add_page(&path, &text);
             }
         }
@@ -64,7 +70,7 @@ impl PersonsLines {
                 self.pinned.insert(marker.id());
             }
             if matches!(block, PageBlock::Altered(..)) {
-                let words = words_of(without_marker(first));
+                let words = words_of(main_words(held).1);
                 self.words.entry(marker.id()).or_insert(words);
             }
         }
@@ -124,7 +130,8 @@ impl PersonsLines {
         for observation in observations {
             let entry = EntryId::of(&observation.id.to_string());
             if let Some(words) = self.words.get(&entry) {
-                about.reworded.insert(observation.id, words.clone());
+                let words = without_subject(words, subject_of(observation));
+                about.reworded.insert(observation.id, words.to_owned());
             }
             if self.pinned.contains(&entry) {
                 about.pinned.insert(observation.id);
@@ -155,6 +162,12 @@ impl PersonsLines {
             about.pinned.insert(last);
         }
     }
+}
+
+/// The words without the subject, which a log has before each value.
+fn without_subject<'w>(words: &'w str, subject: Option<&str>) -> &'w str {
+    let value = subject.and_then(|subject| words.strip_prefix(subject)?.strip_prefix(':'));
+    value.map_or(words, str::trim)
 }
 
 /// The subject whose values share an entry.

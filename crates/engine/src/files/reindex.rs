@@ -1,6 +1,7 @@
 //! Indexes memory files that have changed, including a person's own files and edits.
 //!
-//! Diary, session pages and the summary are not indexed: they repeat what the other layers hold. A secret in a file, also
+//! The diary of sessions, session pages and the summary are not indexed: they repeat what the other layers hold. The logs
+//! of each day are, in the layout that has them. A secret in a file, also
 //! in a person's, is masked in the index; files are indexed again when the rules for secrets change.
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,15 +16,19 @@ use daybook_domain::{Observation, ObservationId, Scope, StoreError, Tenant, Time
 
 use super::audit::is_missing;
 use super::entry::block::opens_block;
+use super::entry::log_block;
 use super::entry::{EntryId, PageBlock, parse_blocks, without_line_end, without_marker};
 use super::folder::Folder;
-use super::layout::{CURATED, SUMMARY, folder};
+use super::layout::{CURATED, LOG, MARKS, SUMMARY, folder};
+use super::layout_record::recorded;
+use super::log_marks::{annotated, marks_in};
 use super::own_secrets::masked;
 use super::path::FilePath;
 use super::reader::{FILE_BYTES, FolderReader};
 use super::rollouts::block_texts;
 use super::shared::SharedError;
 use super::skipped::skip_reason;
+use crate::consolidate::FileLayout;
 use daybook_text::redact::Redactor;
 use daybook_text::tokens::outlined_text;
 
@@ -135,9 +140,14 @@ async fn reindex_if(
     if reader.is_some() {
         collect_stamps(&folder, "", 0, &mut found);
     }
+    if !has_logs_of_days(&folder) {
+        found.retain(|path, _| !is_of_day(path));
+    }
     let read = |file: &str| {
         let path = FilePath::new(file).ok()?;
-        reader.as_ref()?.read_start(&path, INDEXED_BYTES).ok()?
+        let reader = reader.as_ref()?;
+        let bytes = reader.read_start(&path, INDEXED_BYTES).ok()??;
+        Some(with_markers(file, bytes, || marks_in(reader)))
     };
     update_index(store, (scope, known), &found, read, (now, which)).await
 }
@@ -157,10 +167,16 @@ pub async fn reindex_head(
         return Ok(0);
     };
     let files = folder.files_at(head)?;
-    let indexed = files.iter().filter(|(path, _)| is_indexed(path.as_str()));
+    let has_days = has_logs_of_days(folder.root());
+    let is_wanted = |path: &str| is_indexed(path) && (has_days || !is_of_day(path));
+    let indexed = files.iter().filter(|(path, _)| is_wanted(path.as_str()));
     let found = indexed.map(|(path, blob)| (path.as_str().to_owned(), blob.to_string()));
     let found: BTreeMap<String, String> = found.collect();
-    let read = |file: &str| folder.read_at(head, &FilePath::new(file).ok()?).ok()?;
+    let read = |file: &str| {
+        let bytes = folder.read_at(head, &FilePath::new(file).ok()?).ok()??;
+        let marks = || folder.text_at(head, &FilePath::engine_file(MARKS)).ok()?;
+        Some(with_markers(file, bytes, marks))
+    };
     let when = (now, FilesToIndex::Changed);
     Ok(update_index(store, (scope, None), &found, read, when).await?)
 }
@@ -213,7 +229,7 @@ async fn update_index(
     };
     for (file, stamp) in &new {
         if let Some(text) = text_of(file) {
-            let entries = parse_entries(&text, &observations);
+            let entries = parse_entries(&text, &observations, !is_of_day(file));
             store.put_file(scope, file, stamp, &entries, now).await?;
         }
     }
@@ -227,8 +243,26 @@ fn stamp_under(redactor: &Redactor, stamp: &str) -> String {
 
 /// Whether a file is indexed, by its path below the scope's folder.
 fn is_indexed(path: &str) -> bool {
-    let says_again = path == SUMMARY || path.starts_with("daily/") || path.starts_with("sessions/");
+    let says_again = path == SUMMARY || path.starts_with("sessions/");
     path.ends_with(".md") && !says_again && path.matches('/').count() <= MAX_DEPTH
+}
+
+/// Whether a file is that of a day: in most layouts it repeats what the other layers hold.
+fn is_of_day(path: &str) -> bool {
+    path.starts_with("daily/")
+}
+
+fn has_logs_of_days(memory: &Path) -> bool {
+    recorded(memory).last() == Some(&FileLayout::Mindroom)
+}
+
+/// A file's bytes, of the log of observations with its markers.
+fn with_markers(file: &str, bytes: Vec<u8>, marks: impl FnOnce() -> Option<String>) -> Vec<u8> {
+    if file != LOG {
+        return bytes;
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    annotated(file, text, marks).into_bytes()
 }
 
 /// Whether the index has a file of a scope as it is in the scope's folder now.
@@ -274,7 +308,7 @@ fn collect_stamps(folder: &Path, below: &str, depth: usize, found: &mut BTreeMap
         if skip_reason(Path::new(&path), kind).is_some() {
             continue;
         }
-        if kind.is_dir() && depth < MAX_DEPTH && !matches!(path.as_str(), "daily" | "sessions") {
+        if kind.is_dir() && depth < MAX_DEPTH && path != "sessions" {
             collect_stamps(&entry.path(), &path, depth + 1, found);
         } else if kind.is_file() && is_indexed(&path) {
             let metadata = entry.metadata().ok();
@@ -328,8 +362,13 @@ fn has_block(text: &str) -> bool {
     })
 }
 
-/// Parses the entries of a file: list items and paragraphs, each with the heading above it.
-fn parse_entries(text: &str, observations: &ShownObservations) -> Vec<FileEntry> {
+/// Parses the entries of a file: list items and paragraphs, each with the heading above it. In a log of a day each line
+/// is an entry of its own, so there `has_paragraphs` is false.
+fn parse_entries(
+    text: &str,
+    observations: &ShownObservations,
+    has_paragraphs: bool,
+) -> Vec<FileEntry> {
     let shown = &observations.by_entry;
     let mut heading = String::new();
     let mut line = 1;
@@ -365,13 +404,17 @@ fn parse_entries(text: &str, observations: &ShownObservations) -> Vec<FileEntry>
                 entry.text.push(' ');
                 entry.text.push_str(first.trim());
             }
+        } else if let Some((below, text)) = log_block::text_of(held) {
+            let line = line + u32::try_from(below).unwrap_or(0);
+            entries.push(log_entry(line, text, held, observation));
+            open = false;
         } else {
             let lines: Vec<&str> = held
                 .iter()
                 .map(|line| without_marker(line).trim())
                 .collect();
             entries.push(file_entry(line, &heading, &lines.join(" "), observation));
-            open = is_text;
+            open = is_text && has_paragraphs;
         }
         line += u32::try_from(held.len()).unwrap_or(0);
     }
@@ -379,6 +422,17 @@ fn parse_entries(text: &str, observations: &ShownObservations) -> Vec<FileEntry>
         entry.tokens = outlined_text(&format!("{} {}", entry.heading, entry.text));
     }
     entries
+}
+
+/// The entry of a block of the log: its text, with its context and what it cites.
+fn log_entry(
+    line: u32,
+    text: &str,
+    held: &[&str],
+    observation: Option<ObservationId>,
+) -> FileEntry {
+    let context = log_block::context_of(held).unwrap_or_default();
+    file_entry(line, "", &format!("{text} · {context}"), observation)
 }
 
 /// The entries of a block that begins at `line`. One in the words of an observation belongs to it, so that recall
@@ -418,6 +472,7 @@ fn file_entry(
     text: &str,
     observation: Option<ObservationId>,
 ) -> FileEntry {
+    let text = log_block::without_field(text);
     let text = text.trim_start_matches(['-', '*', '+']).trim();
     let (text, citation) = split_citation(text);
     FileEntry {

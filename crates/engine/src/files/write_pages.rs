@@ -16,9 +16,11 @@ use super::changes::FileChanges;
 use super::entry::Marker;
 use super::entry::block::BlockEntry;
 use super::error::FilesError;
-use super::layout::{CURATED, is_engine_page, pages};
+use super::layout::{CURATED, LOG, MARKS, is_engine_page, pages};
+use super::layout_record;
 use super::lock::WriterLock;
-use super::page::{Orphans, PageChoices, is_untouched, merge_page, render_page};
+use super::log_marks::{self, LogMarks};
+use super::page::{Orphans, PageChoices, has_entries, is_untouched, merge_page, render_page};
 use super::path::FilePath;
 use super::rollouts::{RolloutFiles, is_rollout_file, merge_blocks};
 use super::settled_pages::{SettledPage, SettledPages};
@@ -192,7 +194,7 @@ fn write_in_one_commit(
                 CommitAuthor::Person => page_file.new_text(&page.page(), rule.0, rule.1)?,
             };
             if let Some(new) = new {
-                changes.write(path.clone(), new);
+                page_file.write(&mut changes, new)?;
             }
         }
         let retiring = RetiringPages {
@@ -216,6 +218,7 @@ fn write_in_one_commit(
         let paths = pages.keys().chain(rollouts.iter().map(|(path, _)| path));
         unwritten.extend(blocked_pages(paths, &settled.skipped));
         record_unwritten(lock.folder(), &unwritten)?;
+        layout_record::record(lock, memory.layout())?;
         if author == CommitAuthor::Engine {
             settled_pages.save(lock)?;
         }
@@ -332,6 +335,57 @@ struct PageFile<'a> {
 }
 
 impl PageFile<'_> {
+    /// The file's present text, of the log with its markers; `None` where there is none. `planned` is what is to be
+    /// written: its blocks are known though the list of markers may be lost.
+    fn current(
+        &self,
+        planned: Option<&MemoryPage>,
+    ) -> Result<Option<Result<String, NotText>>, FilesError> {
+        let Some(bytes) = self.snapshot.read(self.path)? else {
+            return Ok(None);
+        };
+        let Ok(text) = String::from_utf8(bytes) else {
+            return Ok(Some(Err(NotText)));
+        };
+        if self.path.as_str() != LOG {
+            return Ok(Some(Ok(text)));
+        }
+        let planned = planned.map(LogMarks::planned).unwrap_or_default();
+        let marks = self.marks()?.with_entries(planned);
+        Ok(Some(log_marks::annotate(&text, &marks).ok_or(NotText)))
+    }
+
+    fn marks(&self) -> Result<LogMarks, FilesError> {
+        let marks = utf8_text(self.snapshot.read(&FilePath::engine_file(MARKS))?);
+        Ok(LogMarks::parse(&marks.unwrap_or_default()))
+    }
+
+    /// Whether the list beside the log is that of `text`; a person may have lost it.
+    fn has_marks_of(&self, text: &str) -> Result<bool, FilesError> {
+        if self.path.as_str() != LOG {
+            return Ok(true);
+        }
+        let marks = utf8_text(self.snapshot.read(&FilePath::engine_file(MARKS))?);
+        Ok(log_marks::files_of(text, &self.marks()?).1 == marks)
+    }
+
+    /// Requests the file's new text.
+    fn write(&self, changes: &mut FileChanges, new: String) -> Result<(), FilesError> {
+        if self.path.as_str() != LOG {
+            changes.write(self.path.clone(), new);
+            return Ok(());
+        }
+        let (text, marks) = log_marks::files_of(&new, &self.marks()?);
+        changes.write(self.path.clone(), text);
+        let beside = FilePath::engine_file(MARKS);
+        match marks {
+            Some(marks) => changes.write(beside, marks),
+            None if self.snapshot.file_id(&beside).is_some() => changes.delete(beside),
+            None => {}
+        }
+        Ok(())
+    }
+
     /// [`PageFile::new_text`] of the engine's own commit, without reading a file that is known to stay as it is.
     fn unsettled_text(
         &self,
@@ -339,6 +393,10 @@ impl PageFile<'_> {
         (choices, orphans): (&PageChoices, Orphans),
         settled: &mut SettledPages,
     ) -> Result<Option<String>, FilesError> {
+        if self.path.as_str() == LOG {
+            // Its text depends on a second file.
+            return self.new_text(&planned.page(), choices, orphans);
+        }
         let file = self.snapshot.file_id(self.path);
         let present = file.map(|file| SettledPage::of(planned, file, choices, orphans));
         if present.is_some_and(|present| settled.keep(present)) {
@@ -365,22 +423,19 @@ impl PageFile<'_> {
         orphans: Orphans,
     ) -> Result<Option<String>, FilesError> {
         let after = |text: String| (self.change.after)(self.path, text);
-        let new = match self.snapshot.read(self.path)? {
+        let new = match self.current(Some(page))? {
             None => {
                 let fresh = after(render_page(page, &choices.withheld));
                 // The heading has a marker, too, and is no content by itself.
-                let says_something = fresh.lines().skip(1).any(|line| line.contains(" ^"));
-                return Ok(says_something.then_some(fresh));
+                return Ok(has_entries(&fresh).then_some(fresh));
             }
-            Some(bytes) => match String::from_utf8(bytes) {
-                // A file that is not UTF-8 is wholly a person's.
-                Err(_) => return Ok(None),
-                Ok(current) => {
-                    let changed = (self.change.before)(self.path, current.clone());
-                    let new = after(merge_page(page, &changed, choices, orphans));
-                    (new != current).then_some(new)
-                }
-            },
+            // It is wholly a person's.
+            Some(Err(NotText)) => return Ok(None),
+            Some(Ok(current)) => {
+                let changed = (self.change.before)(self.path, current.clone());
+                let new = after(merge_page(page, &changed, choices, orphans));
+                (new != current || !self.has_marks_of(&new)?).then_some(new)
+            }
         };
         Ok(new)
     }
@@ -405,6 +460,9 @@ impl PageFile<'_> {
     }
 }
 
+/// A file that is wholly a person's: not UTF-8, or with markers that are not the engine's.
+struct NotText;
+
 /// Pages that the memory no longer has.
 struct RetiringPages<'a> {
     snapshot: &'a FolderSnapshot<'a>,
@@ -428,18 +486,26 @@ impl RetiringPages<'_> {
             if !is_engine_page(path.as_str()) || (self.is_current)(path) {
                 continue;
             }
-            let Some(current) = utf8_text(self.snapshot.read(path)?) else {
+            let page_file = PageFile {
+                snapshot: self.snapshot,
+                path,
+                change: self.change,
+            };
+            let Some(Ok(current)) = page_file.current(None)? else {
                 continue;
             };
             let changed = (self.change.before)(path, current.clone());
             let chosen = self.withheld.get(path.as_str()).unwrap_or(&none);
             if chosen.kept.is_empty() && is_untouched(&any_titles(&changed), &changed) {
                 changes.delete(path.clone());
+                if path.as_str() == LOG {
+                    changes.delete(FilePath::engine_file(MARKS));
+                }
                 continue;
             }
             let left = merge_page(&empty, &changed, chosen, orphans);
             if left != current {
-                changes.write(path.clone(), left);
+                page_file.write(changes, left)?;
             }
         }
         Ok(())

@@ -10,13 +10,15 @@ use daybook_domain::{Observation, ObservationId, ObservationKind, Scope};
 
 use super::WorkError;
 use super::scope_memory::{MemorySource, build, memory_input};
-use crate::consolidate::ScopeMemory;
-use crate::files::entry::{EntryId, PageBlock, is_pinned, parse_blocks, without_marker};
-use crate::files::layout::{BRANCHES, CURATED, SUMMARY, folder, is_engine_page, pages};
+use crate::consolidate::{FileLayout, ScopeMemory};
+use crate::files::entry::{
+    EntryId, PageBlock, is_pinned, log_block, main_words, marker_of, parse_blocks,
+};
+use crate::files::layout::{BRANCHES, CURATED, LOG, SUMMARY, folder, is_engine_page, pages};
+use crate::files::log_marks::page_text;
 use crate::files::parsed_texts::FolderTexts;
 use crate::files::path::FilePath;
 use crate::files::persons_lines::{PersonsLines, words_of};
-use crate::files::reader;
 use crate::files::{FilesConfig, Folder};
 
 /// Fewest digits of an observation's id that name it: words such as `dead` are made of them, too.
@@ -99,13 +101,15 @@ pub async fn memories(
 
 /// The lines of the pages that show whole memories: those of sessions and days show parts.
 fn shown_lines(path: &Path, memory: &ScopeMemory) -> Result<Vec<ShownLine>, WorkError> {
-    let notes = pages(memory).into_keys();
-    let notes = notes.filter(|file| file.as_str().starts_with("notes/"));
-    let fixed = [CURATED, SUMMARY, BRANCHES].map(FilePath::engine_file);
+    let has_days = memory.layout() == FileLayout::Mindroom;
+    let is_day = |file: &FilePath| has_days && file.as_str().starts_with("daily/");
+    let named = pages(memory).into_keys();
+    let named = named.filter(|file| file.as_str().starts_with("notes/") || is_day(file));
+    let fixed = [CURATED, SUMMARY, BRANCHES, LOG].map(FilePath::engine_file);
     let mut lines = Vec::new();
-    for file in fixed.into_iter().chain(notes) {
+    for file in fixed.into_iter().chain(named) {
         // A file that is refused shows nothing.
-        if let Ok(Some(text)) = reader::text(path, &file) {
+        if let Some(text) = page_text(path, &file) {
             lines.extend(lines_of(&file, &text));
         }
     }
@@ -127,11 +131,12 @@ pub fn lines_of(file: &FilePath, text: &str) -> Vec<ShownLine> {
             PageBlock::Heading(..) => (None, &[], false),
         };
         let first = held.first().copied().unwrap_or_default();
-        let words = without_marker(first).trim();
+        let (below, words) = main_words(held);
+        let words = words.trim();
         if !words.is_empty() {
             lines.push(ShownLine {
                 file: file.clone(),
-                line,
+                line: line + below,
                 text: words.to_owned(),
                 entry,
                 is_altered,
@@ -141,6 +146,27 @@ pub fn lines_of(file: &FilePath, text: &str) -> Vec<ShownLine> {
         line += held.len().max(1);
     }
     lines
+}
+
+/// The line that stands for line `line` of a text: of a block of a log, its text; else the line itself.
+#[must_use]
+pub fn main_line(text: &str, line: usize) -> usize {
+    let mut first = 1;
+    for block in parse_blocks(text) {
+        let held: &[&str] = match &block {
+            PageBlock::Ours(_, held) | PageBlock::Pinned(_, held) | PageBlock::Altered(_, held) => {
+                held
+            }
+            PageBlock::Heading(_, one) | PageBlock::Other(one) => std::slice::from_ref(one),
+        };
+        let next = first + held.len();
+        if line < next {
+            let main = log_block::text_of(held).map(|(below, _)| first + below);
+            return main.unwrap_or(line);
+        }
+        first = next;
+    }
+    line
 }
 
 /// The entry that shows an observation, as consolidation names it.
@@ -163,6 +189,10 @@ fn joined(
     let mut by_entry: BTreeMap<EntryId, Vec<ShownLine>> = BTreeMap::new();
     let mut places: BTreeMap<EntryId, usize> = BTreeMap::new();
     let mut own = Vec::new();
+    let order = lines.iter().enumerate();
+    let order: BTreeMap<(FilePath, usize), usize> = order
+        .map(|(place, line)| ((line.file.clone(), line.line), place))
+        .collect();
     for (place, line) in lines.into_iter().enumerate() {
         match line.entry.clone() {
             Some(entry) => {
@@ -181,10 +211,17 @@ fn joined(
         };
         let entry = entry_of(first);
         let reworded = memory.reworded.get(&first.id);
+        // A log shows each value by itself.
+        let in_log = EntryId::of(&first.id.to_string());
+        let entries = BTreeSet::from([&entry, &in_log]);
+        let lines = entries.iter().filter_map(|entry| by_entry.get(*entry));
+        let mut lines: Vec<ShownLine> = lines.flatten().cloned().collect();
+        lines.sort_by_key(|line| order.get(&(line.file.clone(), line.line)).copied());
+        shown.insert(in_log);
         all.push(Memory {
             scope: scope.clone(),
             words: reworded.unwrap_or(&first.text).clone(),
-            lines: by_entry.get(&entry).cloned().unwrap_or_default(),
+            lines,
             entry: Some(entry.clone()),
             observations: merged,
         });
@@ -212,8 +249,8 @@ fn joined(
     all
 }
 
-/// Finds among `all` what `name` names: `FILE:LINE`, `^` and an entry's id, the first digits of an observation's id,
-/// or words of it.
+/// Finds among `all` what `name` names: `FILE:LINE`, `^` and an entry's id, the id of a line in MindRoom's form, the
+/// first digits of an observation's id, or words of it.
 pub fn find(all: &[Memory], name: &str) -> FoundMemories {
     let name = name.trim();
     let mut found = FoundMemories::default();
@@ -245,6 +282,11 @@ pub fn find(all: &[Memory], name: &str) -> FoundMemories {
 
 /// Whether `name` is a place or an id of the memory.
 fn is_named(one: &Memory, name: &str) -> bool {
+    if name.starts_with("m_") {
+        let named = marker_of(&format!("- [id={name}] x")).map(|marker| marker.id());
+        let mut entries = one.lines.iter().filter_map(|line| line.entry.as_ref());
+        return named.is_some() && entries.any(|entry| Some(entry) == named.as_ref());
+    }
     if let Some(id) = name.strip_prefix('^') {
         let entry = one.entry.as_ref().map(EntryId::as_str);
         return ENTRY_LETTERS.contains(&id.len()) && entry == id.get(..ENTRY_LETTERS[0]);

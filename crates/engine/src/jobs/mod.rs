@@ -15,6 +15,7 @@ mod folder_sync;
 mod forecast;
 mod job_pool;
 mod knowledge;
+mod layouts;
 pub mod memories;
 mod obstacles;
 mod person_sessions;

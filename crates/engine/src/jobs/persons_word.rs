@@ -194,7 +194,6 @@ impl<'a> OpenMemory<'a> {
         let place = LinePlace {
             text: &line.text,
             entry: line.entry.as_ref(),
-            is_pinned: line.is_pinned,
         };
         let before = |path: &FilePath, text: String| match *path == line.file {
             true => with_line(&text, &place, &edited),

@@ -34,6 +34,8 @@ pub struct MemorySource<'a> {
     pub person: &'a str,
     /// The time zone of dates.
     pub zone: &'a TimeZone,
+    /// Which files the memory has.
+    pub layout: FileLayout,
 }
 
 impl<'a> From<&'a WorkerContext> for MemorySource<'a> {
@@ -42,6 +44,7 @@ impl<'a> From<&'a WorkerContext> for MemorySource<'a> {
             store: &*worker.store,
             person: &worker.person,
             zone: &worker.zone,
+            layout: worker.limits.consolidation.layout,
         }
     }
 }
@@ -86,14 +89,15 @@ pub(super) async fn select_sessions(
     scope: &Scope,
     memory: &mut ScopeMemory,
 ) -> Result<Option<SelectionPlan>, StoreError> {
-    if worker.limits.consolidation.layout == FileLayout::Daybook {
+    if worker.limits.consolidation.layout != FileLayout::Codex {
         return Ok(None);
     }
     let source = worker.into();
     let observations = ObservationStore::observations(&*worker.store, scope).await?;
     let texts = FolderTexts::of(&folder(&worker.root, scope));
     let none = PersonsLines::default();
-    let input = memory_input(&source, scope, observations, (&none, &texts)).await?;
+    let mut input = memory_input(&source, scope, observations, (&none, &texts)).await?;
+    input.persons.reworded.clone_from(&memory.reworded);
     let plan = select(worker, scope, &input).await?;
     if let Some(plan) = &plan {
         memory.rollouts = Some(plan.rollouts.clone());
@@ -173,6 +177,7 @@ pub(super) async fn memory_input(
         observations,
         extractions,
         zone: source.zone.clone(),
+        layout: source.layout,
     })
 }
 

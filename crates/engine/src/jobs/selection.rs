@@ -16,6 +16,8 @@ use tracing::warn;
 use super::WorkerContext;
 use super::proposal_record::proposal_record;
 use crate::consolidate::{FileLayout, MemoryInput, Rollout, rollouts, selection_candidates};
+use crate::files::layout::folder;
+use crate::files::layout_record::differs;
 
 /// What one consolidation selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub(super) async fn select(
 ) -> Result<Option<SelectionPlan>, StoreError> {
     let rules = worker.limits.consolidation;
     match rules.layout {
-        FileLayout::Daybook => return Ok(None),
+        FileLayout::Daybook | FileLayout::Daycare | FileLayout::Mindroom => return Ok(None),
         FileLayout::Codex => {}
     }
     let selected = eligible_selection(worker, scope, input).await?;
@@ -122,14 +124,15 @@ async fn last_selection(
 }
 
 /// Until when a claimed consolidation rests, because another one succeeded a short while ago. A person's request
-/// waits for nothing.
+/// waits for nothing, nor do files that another layout is set for.
 pub(super) async fn cooldown_of(
     worker: &WorkerContext,
     claimed: &ClaimedJob,
     scope: &Scope,
 ) -> Result<Option<Timestamp>, StoreError> {
-    let cooldown = worker.limits.consolidation.cooldown;
-    if cooldown.is_zero() {
+    let rules = worker.limits.consolidation;
+    let cooldown = rules.cooldown;
+    if cooldown.is_zero() || differs(&folder(&worker.root, scope), rules.layout) {
         return Ok(None);
     }
     debug_assert_eq!(claimed.token.job(), &JobKey::Consolidate(scope.clone()));

@@ -13,6 +13,7 @@ use super::consolidate::{ConsolidateOutcome, consolidate};
 use super::curation::requeue_curation;
 use super::extract::{ExtractOutcome, extract};
 use super::job_pool::JobPool;
+use super::layouts::requeue_other_layouts;
 use super::obstacles::requeue_unobstructed;
 use super::proposals::ProposalReport;
 use super::redact_files::redact_folders;
@@ -187,6 +188,7 @@ pub async fn work(
     let mut report = UpdateReport::default();
     requeue_unobstructed(worker).await?;
     requeue_curation(worker).await?;
+    requeue_other_layouts(worker).await?;
     if worker.limits.rescans {
         let (rules, now) = (worker.redactor.revision(), worker.clock.now());
         worker.store.raise_rescans(rules, now).await?;

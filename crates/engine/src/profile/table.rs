@@ -128,6 +128,10 @@ impl Profile {
                 parallel: 1,
                 ..own.work
             },
+            consolidation: ConsolidationRules {
+                layout: FileLayout::Daycare,
+                ..own.consolidation
+            },
             ..own
         }
     }
@@ -243,11 +247,14 @@ impl Profile {
                 ..own.work
             },
             ledger: Ledger::Json,
+            consolidation: ConsolidationRules {
+                layout: FileLayout::Mindroom,
+                ..own.consolidation
+            },
             context: ContextRules {
                 source: ContextSource::FirstLines,
                 lines: 200,
             },
-            ..own
         }
     }
 }

@@ -335,6 +335,7 @@ fn is_one_entry(case: &PairCase) -> bool {
         persons: PersonsWords::default(),
         proposals: Vec::new(),
         zone: TimeZone::UTC,
+        layout: daybook_engine::consolidate::FileLayout::Daybook,
     });
     let sections = memory.curated.sections.iter();
     let entries = sections.flat_map(|section| &section.entries);

@@ -43,6 +43,7 @@ fn of(observations: Vec<Observation>) -> MemoryInput {
         persons: PersonsWords::default(),
         proposals: Vec::new(),
         zone: TimeZone::UTC,
+        layout: crate::consolidate::FileLayout::Daybook,
     }
 }
 

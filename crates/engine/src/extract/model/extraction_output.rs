@@ -12,6 +12,7 @@ use daybook_domain::{Digest, FailureClass, RetryWait, Timestamp};
 use super::answer::ModelAnswer;
 use super::evidence::{EvidenceIndex, EvidenceSet, EvidenceText};
 use super::guidance::Guidance;
+use super::prose_form::claim_of;
 use super::transcript::RenderedTranscript;
 use super::truncate::keep_ends;
 use super::validation::{is_persons, validate_all};
@@ -29,29 +30,34 @@ const SLUG: usize = 60;
 /// Most characters of a provider's message about a failure.
 const PROVIDER_MESSAGE: usize = 200;
 
-/// Validates an answer and builds the extractor's output. With `is_checked`, summary and raw memory lose the
-/// lines that name something without evidence; the forms of other systems are free text and are kept whole.
+/// Validates an answer and builds the extractor's output. Summary and raw memory lose the lines that name something
+/// without evidence, in the forms of other systems, too; a slug that does is left out.
 pub(super) fn build_output(
     answer: ModelAnswer,
     window: Window<'_>,
     shown: &RenderedTranscript,
     guidance: &Guidance,
-    is_checked: bool,
 ) -> ExtractorOutput {
     let mut dropped = answer.dropped;
     let index = EvidenceIndex::of(window);
     let validated = validate_all(answer.suggestions, window, &shown.shown, &index, guidance);
     dropped.merge(&validated.dropped);
     let drafts = validated.drafts;
-    let checker = is_checked.then(|| ProseChecker::of(window, &index, &shown.shown));
+    let checker = ProseChecker::of(window, &index, &shown.shown);
     let mut text =
-        |text: Option<String>, most| sanitize_prose(&text?, most, checker.as_ref(), &mut dropped);
+        |text: Option<String>, most| sanitize_prose(&text?, most, &checker, &mut dropped);
     let summary = text(answer.summary, SUMMARY);
     let raw_memory = text(answer.raw_memory, RAW_MEMORY);
+    let slug = answer.slug.and_then(|words| slug(&words));
+    let slug = slug.filter(|slug| {
+        let is_grounded = checker.names_all(&slug.replace('-', " "));
+        dropped.add(DropReason::Invented, u32::from(!is_grounded));
+        is_grounded
+    });
     let is_useful = !drafts.is_empty() || summary.is_some() || raw_memory.is_some();
     let digest = is_useful.then(|| Digest {
         summary,
-        slug: answer.slug.and_then(|words| slug(&words)),
+        slug,
         raw_memory,
         ..extractive::digest_of_events(window).unwrap_or_else(|| place_and_time_digest(window))
     });
@@ -190,6 +196,11 @@ impl<'a> ProseChecker<'a> {
         self.all.overlaps(significant_words)
     }
 
+    /// Whether the evidence names everything that a text names.
+    fn names_all(&self, text: &str) -> bool {
+        self.all.supports(text)
+    }
+
     /// Why a line is left out: it names something without evidence, or gives an instruction that no person gave.
     pub(super) fn rejection_reason(&self, line: &str) -> Option<DropReason> {
         if !self.all.supports(line) {
@@ -201,17 +212,17 @@ impl<'a> ProseChecker<'a> {
     }
 }
 
-/// A free text without secrets and, given a checker, without the lines that it rejects.
+/// A free text without secrets and without the lines that the checker rejects.
 fn sanitize_prose(
     text: &str,
     most: usize,
-    checker: Option<&ProseChecker<'_>>,
+    checker: &ProseChecker<'_>,
     dropped: &mut DropCounts,
 ) -> Option<String> {
     let redacted = Redactor::current().redact(text.trim()).text.into_owned();
     let text = keep_ends(&redacted, most, 0);
     let sound = |line: &&str| {
-        let rejection = checker.and_then(|checker| checker.rejection_reason(line));
+        let rejection = checker.rejection_reason(claim_of(line));
         rejection
             .inspect(|reason| dropped.increment(*reason))
             .is_none()

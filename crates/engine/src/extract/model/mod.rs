@@ -20,6 +20,7 @@ mod headings;
 mod no_reply;
 mod observations_xml;
 mod prompt;
+mod prose_form;
 mod request;
 mod rollout;
 mod stage_one;
@@ -288,14 +289,12 @@ impl ModelExtractor {
             .dialect
             .parse(reply, &self.no_reply)
             .map_err(unusable_answer_error)?;
-        let is_checked = self.dialect == Dialect::Extract;
         let shown = &question.rendered;
         Ok(extraction_output::build_output(
             answer,
             window,
             shown,
             &self.guidance,
-            is_checked,
         ))
     }
 }

@@ -275,6 +275,31 @@ fn the_dialects_of_other_systems_become_the_same_extraction() {
     assert_eq!(digest.raw_memory.as_deref(), Some("---\nkeywords: x\n---"));
 }
 
+/// The texts of C53 to C55 are free, and must rest on the rollout all the same.
+#[test]
+fn a_raw_memory_and_a_summary_of_codex_lose_the_lines_that_name_what_the_rollout_does_not() {
+    let raw_memory = "---\ndescription: the cache limit became 50\ntask: cap the cache\ntask_group: ledger\n\
+        task_outcome: success\nkeywords: cache, cargo fmt\n---\n\n### Task 1: cap the cache\n\nReusable knowledge:\n\
+        - the service listens on port 8123\n- run `cargo fmt` first\n- run `make release` first\n\
+        - Grafana shows it\n- see /etc/ledger.conf";
+    let answer = json!({
+        "rollout_summary": "# The cache limit is 50\n\n## Task 1: cap the cache\nOutcome: success\n\
+            - it was deployed to 900 servers\n- the migration was missing",
+        "rollout_slug": "cache-limit-8123",
+        "raw_memory": raw_memory,
+    });
+    let extracted = extract_answer(Dialect::StageOne, &answer.to_string()).expect("it is sound");
+    let digest = extracted.digest.expect("it taught something");
+    let kept = "---\ndescription: the cache limit became 50\ntask: cap the cache\ntask_group: ledger\n\
+        task_outcome: success\nkeywords: cache, cargo fmt\n---\n\n### Task 1: cap the cache\n\nReusable knowledge:\n\
+        - run `cargo fmt` first\n- Grafana shows it";
+    assert_eq!(digest.raw_memory.as_deref(), Some(kept));
+    let kept = "# The cache limit is 50\n\n## Task 1: cap the cache\nOutcome: success\n- the migration was missing";
+    assert_eq!(digest.summary.as_deref(), Some(kept));
+    assert_eq!(digest.slug, None);
+    assert_eq!(extracted.dropped.count_of(DropReason::Invented), 5);
+}
+
 #[test]
 fn an_answer_that_cannot_be_read_changes_nothing_and_is_reported() {
     for (dialect, answer) in [

@@ -194,7 +194,7 @@ fn merge_withheld(lock: &WriterLock<'_>, there: Option<&TreeHead>) -> Result<Str
     withheld::extend(&mut both, &ours);
     if let Some(head) = lock.folder().head()? {
         withheld::prune(&mut both, |file| match FilePath::new(file) {
-            Ok(path) => lock.folder().text_at(head, &path),
+            Ok(path) => lock.folder().page_at(head, &path),
             Err(_) => Ok(None),
         })?;
     }

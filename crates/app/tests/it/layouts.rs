@@ -1,0 +1,209 @@
+//! Profiles choose the files of memory: each layout is written, read back, answered from and changed by its own names, and
+//! another profile converts it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::fixture::{TestPlace, teaching_session};
+
+const PROFILES: [&str; 4] = ["daybook", "daycare", "codex", "mindroom"];
+const RULE: &str = "always write the test first";
+
+/// A place with one session, and a profile for its commands.
+struct Profiled {
+    place: TestPlace,
+    profile: &'static str,
+}
+
+impl Profiled {
+    fn new(profile: &'static str) -> Self {
+        let place = TestPlace::new();
+        let file = place.write("a.jsonl", &teaching_session(1).text());
+        let profiled = Self { place, profile };
+        profiled.stdout(&["import", &file.display().to_string()]);
+        profiled
+    }
+
+    fn with_profile<'a>(&self, arguments: &[&'a str], set: &'a str) -> Vec<&'a str> {
+        [arguments, &["--set", set]].concat()
+    }
+
+    fn stdout(&self, arguments: &[&str]) -> String {
+        let set = format!("profile={}", self.profile);
+        self.place.stdout(&self.with_profile(arguments, &set))
+    }
+
+    fn fails(&self, arguments: &[&str]) -> bool {
+        let set = format!("profile={}", self.profile);
+        let output = self.place.run(&self.with_profile(arguments, &set));
+        !output.status.success()
+    }
+
+    fn file(&self, path: &str) -> PathBuf {
+        let memory = self.place.root().join("projects/tidepool/memory");
+        memory.join(path)
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.file(path)).unwrap_or_default()
+    }
+
+    /// The files of the project's memory.
+    fn files(&self) -> BTreeMap<String, String> {
+        let all = self.place.memory().into_iter();
+        let own = all.filter_map(|(name, text)| {
+            let below = name.strip_prefix("projects/tidepool/memory/")?;
+            Some((below.to_owned(), text))
+        });
+        own.collect()
+    }
+
+    /// The log of the only day: its path and text.
+    fn day(&self) -> (String, String) {
+        let mut files = self.files().into_iter();
+        let day = files.find(|(path, _)| path.starts_with("daily/"));
+        day.expect("there is a day")
+    }
+}
+
+/// The line of `text` that holds `words`, counted from 1.
+fn line_of(text: &str, words: &str) -> usize {
+    let mut lines = text.lines();
+    let place = lines.position(|line| line.contains(words));
+    place.expect("the words stand there") + 1
+}
+
+#[test]
+fn another_profile_converts_the_files_at_the_next_update_and_back() {
+    for from in PROFILES {
+        let mut profiled = Profiled::new(from);
+        fs::create_dir_all(profiled.file("topics")).expect("a folder");
+        fs::write(profiled.file("topics/tides.md"), "Twice a day.\n").expect("a file");
+        let before = profiled.files();
+        for to in PROFILES.into_iter().filter(|to| *to != from) {
+            profiled.profile = to;
+            profiled.stdout(&["update"]);
+            let files = profiled.files();
+            let has = |start: &str| files.keys().any(|path| path.starts_with(start));
+            assert_eq!(has("observations.md"), to == "daycare", "{from} to {to}");
+            assert_eq!(has("raw_memories.md"), to == "codex", "{from} to {to}");
+            assert_eq!(has("sessions/"), to == "daybook", "{from} to {to}");
+            assert!(has("topics/tides.md") && has("MEMORY.md"), "{from} to {to}");
+            let found = profiled.stdout(&["recall", "what comes before the code?"]);
+            assert!(found.contains("test first"), "{found}");
+        }
+        profiled.profile = from;
+        profiled.stdout(&["update"]);
+        assert_eq!(profiled.files(), before, "back to {from}");
+        assert_eq!(profiled.stdout(&["update"]).trim(), "Nothing is due.");
+    }
+}
+
+#[test]
+fn m24_and_m44_a_line_of_mindroom_is_read_changed_and_deleted_by_its_id() {
+    let profiled = Profiled::new("mindroom");
+    let (path, text) = profiled.day();
+    let line = text
+        .lines()
+        .find(|line| line.contains(RULE))
+        .expect("it is logged");
+    let id = line.split(['=', ']']).nth(1).expect("an id").to_owned();
+    assert!(
+        id.starts_with("m_") && line.contains("] [auto_flush:"),
+        "{line}"
+    );
+    let why = profiled.stdout(&["why", &id]);
+    assert!(
+        why.contains(RULE) && why.contains(&format!("{path}:")),
+        "{why}"
+    );
+    profiled.stdout(&["edit", &id, "the test comes first, always"]);
+    assert!(
+        profiled
+            .read("MEMORY.md")
+            .contains("the test comes first, always")
+    );
+    assert!(
+        profiled
+            .read(&path)
+            .contains("the test comes first, always")
+    );
+    let found = profiled.stdout(&["recall", "what comes first, always?"]);
+    assert!(found.contains("the test comes first, always"), "{found}");
+    let text = profiled.read(&path);
+    let place = format!(
+        "file:{path}:{}",
+        line_of(&text, "the test comes first, always")
+    );
+    profiled.stdout(&["forget", &place, "--yes"]);
+    assert!(!profiled.read(&path).contains(RULE));
+    for (path, text) in profiled.files() {
+        assert!(!text.contains("the test comes first"), "{path}: {text}");
+    }
+    assert!(profiled.fails(&["why", "m_20260127135600_0000000000000"]));
+}
+
+#[test]
+fn m25_and_m45_to_m48_prose_in_a_daily_file_has_the_name_of_its_place() {
+    let profiled = Profiled::new("mindroom");
+    let (path, text) = profiled.day();
+    let prose = "The lighthouse is out of order.\nKeep this line.\n";
+    fs::write(profiled.file(&path), format!("{text}{prose}")).expect("a file");
+    profiled.stdout(&["consolidate"]);
+    let found = profiled.stdout(&["recall", "is the lighthouse out of order?", "--limit", "1"]);
+    assert!(
+        found.contains("The lighthouse is out of order.") && found.contains(&path),
+        "{found}"
+    );
+    assert!(!found.contains("Keep this line."), "{found}");
+    // MindRoom's own path of a day, and ours.
+    let shipped = path.replace("daily/", "memory/");
+    let place = format!(
+        "file:{shipped}:{}",
+        line_of(&profiled.read(&path), "lighthouse")
+    );
+    profiled.stdout(&["edit", &place, "The lighthouse works again."]);
+    let edited = format!("{text}The lighthouse works again.\nKeep this line.\n");
+    assert_eq!(profiled.read(&path), edited);
+    assert!(profiled.fails(&["edit", &place, " "]));
+    assert_eq!(profiled.read(&path), edited);
+    profiled.stdout(&["forget", &place, "--yes"]);
+    assert_eq!(profiled.read(&path), format!("{text}Keep this line.\n"));
+    for outside in [
+        "file:docs/runbook.md:1",
+        "file:SOUL.md:1",
+        "file:../../daybook.db:1",
+    ] {
+        assert!(profiled.fails(&["forget", outside, "--yes"]), "{outside}");
+    }
+}
+
+#[test]
+fn a_block_of_daycare_is_explained_edited_and_forgotten_by_any_of_its_lines() {
+    let profiled = Profiled::new("daycare");
+    let log = profiled.read("observations.md");
+    assert!(log.starts_with("## ") && !log.contains('^'), "{log}");
+    let line = line_of(&log, RULE);
+    let why = profiled.stdout(&["why", &format!("observations.md:{line}")]);
+    assert!(
+        why.contains(RULE) && why.contains("observations.md:"),
+        "{why}"
+    );
+    let changed = log.replace("write the test first", "write the test before the code");
+    fs::write(profiled.file("observations.md"), changed).expect("a file");
+    profiled.stdout(&["consolidate"]);
+    assert!(
+        profiled
+            .read("MEMORY.md")
+            .contains("write the test before the code")
+    );
+    let found = profiled.stdout(&["recall", "what comes before the code?"]);
+    assert!(found.contains("write the test before the code"), "{found}");
+    let heading = format!("observations.md:{}", line - 1);
+    profiled.stdout(&["forget", &heading, "--yes"]);
+    assert!(!profiled.read("observations.md").contains(RULE));
+    for (path, text) in profiled.files() {
+        assert!(!text.contains("the test before the code"), "{path}: {text}");
+    }
+}
