@@ -4,7 +4,8 @@
 //! [`prepare_event`] is the last step of every event before the log: [`redact`] hides secrets in its text, [`names`] in
 //! the names of folders, tools and sessions, [`rescan`] in what was stored before, [`cut`] bounds the length, [`tokens`] makes it searchable. [`fence`]
 //! keeps text in its place wherever it is shown, and [`recalled`] takes Daybook's own out again. [`instruction`] recognises text
-//! that gives orders, [`pasted`] what a person did not type. [`calls`] words tool calls, [`mentions`] finds citations, [`citation_block`] those of Codex's agents,
+//! that gives orders, [`pasted`] what a person did not type, [`wishes`] which sentences outlive their message, by the cue words of
+//! [`lexicon`]. [`calls`] words tool calls, [`mentions`] finds citations, [`citation_block`] those of Codex's agents,
 //! [`lenient`] reads JSON whose writers we do not control, [`prompt`] loads prompts.
 //!
 //! Not here: transcript formats, stores, models.
@@ -22,18 +23,23 @@ pub mod calls;
 pub mod citation_block;
 pub mod cut;
 pub mod fence;
+pub mod han;
 pub mod indexed;
 pub mod instruction;
 pub mod lenient;
+pub mod lexicon;
 pub mod mentions;
 pub mod names;
 pub mod pasted;
 pub mod prompt;
+pub mod prose;
 pub mod raw;
 pub mod recalled;
 pub mod redact;
 pub mod rescan;
+pub mod sentences;
 pub mod tokens;
+pub mod wishes;
 
 mod prepare;
 

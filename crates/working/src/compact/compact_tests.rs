@@ -126,6 +126,7 @@ fn means(compactors: Vec<Arc<dyn Compactor>>) -> CompactionTools {
         compactors,
         limit: Duration::from_secs(60),
         count: count(),
+        window_tokens: 8_192,
     }
 }
 
@@ -197,6 +198,9 @@ impl Model for ScriptedSummarizer {
 }
 
 const SUMMARY: &str = "## Progress Summary\n\n### Completed Actions\n\n- renamed the module";
+/// [`SUMMARY`] of [`conversation`], with what the model left out of the person's words.
+const SUMMARY_WITH_DEMANDS: &str = "## Progress Summary\n\n### Completed Actions\n\n- renamed the module\n\n\
+    ### Key Information\n\n- Person: \"Please rename the cache module to store, and keep the limit at 50.\"";
 
 fn with_model(model: &Arc<ScriptedSummarizer>) -> Vec<Arc<dyn Compactor>> {
     let model: Arc<dyn Model> = Arc::clone(model) as _;
@@ -259,7 +263,7 @@ fn a_models_summary_stands_for_the_chunks() {
     let model = ScriptedSummarizer::new(vec![Ok((SUMMARY, FinishReason::Stop))]);
     let state = conversation();
     let planned = plan_compaction(&state, CompactionReason::Chunks, with_model(&model));
-    assert_eq!(plan_texts(&planned), SUMMARY);
+    assert_eq!(plan_texts(&planned), SUMMARY_WITH_DEMANDS);
     assert_eq!(planned.by, "scripted/model");
     assert!(planned.tokens_before > planned.tokens_after && planned.tokens_after > 0);
     let replaced = &planned.replaced[0];
@@ -337,7 +341,7 @@ fn an_answer_that_is_cut_off_or_rubbish_gets_one_smaller_prompt() {
             CompactionReason::Chunks,
             with_model(&model),
         );
-        assert_eq!(plan_texts(&planned), SUMMARY, "{first:?}");
+        assert_eq!(plan_texts(&planned), SUMMARY_WITH_DEMANDS, "{first:?}");
         assert_eq!(planned.faults.len(), 1);
         let sizes: Vec<_> = model
             .requests()
@@ -438,11 +442,113 @@ fn an_account_stays_within_its_room_however_long_it_goes_on() {
             vec![Arc::new(ExtractiveCompactor::default())],
         );
         summary = plan_texts(&planned);
-        assert!(count(&summary) <= 2_000, "{}", count(&summary));
+        // Half of the window.
+        assert!(count(&summary) <= 4_096, "{}", count(&summary));
     }
     assert!(summary.contains("Wish 39.7"), "{summary}");
     assert!(summary.contains("(earlier items left out: "), "{summary}");
     assert!(!summary.contains("Wish 0.0"), "{summary}");
+}
+
+#[test]
+fn calls_without_arguments_are_counted() {
+    let call = |number: usize| {
+        let id = format!("c{number}");
+        let asked = json!({"type": "TEXT", "action": "tool_call", "toolName": "list_files", "callId": id,
+            "arguments": {}});
+        let outcome = json!({"type": "TEXT", "source": "tool", "toolName": "list_files", "callId": id,
+            "result": "a file of the folder\n".repeat(20), "success": true});
+        [
+            chunk(&format!("{id}a"), WorkingFlowSubType::AgentAction, asked),
+            chunk(
+                &format!("{id}b"),
+                WorkingFlowSubType::ActionResponse,
+                outcome,
+            ),
+        ]
+    };
+    let mut chunks: Vec<Chunk> = (0..3).flat_map(call).collect();
+    chunks.push(user("n", "Go on."));
+    let planned = plan_compaction(
+        &state(chunks),
+        CompactionReason::Chunks,
+        vec![Arc::new(ExtractiveCompactor::default())],
+    );
+    let summary = plan_texts(&planned);
+    assert!(
+        summary.contains("- Called list_files (3 times)"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn what_a_person_forbids_outlives_everything_else_through_many_compactions() {
+    let mut summary = String::new();
+    for round in 0..60 {
+        let mut chunks = Vec::new();
+        if summary.is_empty() {
+            chunks.push(user(
+                "r",
+                "Please never deploy on Fridays. We can look at the search later.",
+            ));
+        } else {
+            let text = json!({"type": "TEXT", "text": summary});
+            let earlier = chunk("p", WorkingFlowSubType::Compacted, text);
+            chunks.push(earlier.kept(RetentionStrategy::Compressible));
+        }
+        for number in 0..6 {
+            let words = format!(
+                "Round {round}.{number}: {}",
+                "the page looks fine to me ".repeat(20)
+            );
+            chunks.push(user(&format!("u{number}"), &words));
+            chunks.push(agent_message(&format!("s{number}"), &words));
+        }
+        chunks.push(user("n", "Go on."));
+        let planned = plan_compaction(
+            &state(chunks),
+            CompactionReason::Chunks,
+            vec![Arc::new(ExtractiveCompactor::default())],
+        );
+        summary = plan_texts(&planned);
+    }
+    for kept in [
+        "Please never deploy on Fridays.",
+        "We can look at the search later.",
+    ] {
+        assert!(summary.contains(kept), "{summary}");
+    }
+    assert!(
+        summary.contains("Round 59.5"),
+        "it also has the newest: {summary}"
+    );
+}
+
+#[test]
+fn a_summary_of_many_items_is_useful_however_little_room_it_has() {
+    let mut chunks = vec![user(
+        "u1",
+        "Please rename the cache module, and don't touch the tests.",
+    )];
+    for number in 0..27 {
+        let path = format!("src/part{number}.rs");
+        chunks.extend(exchange(
+            &format!("c{number}"),
+            &path,
+            &"line\n".repeat(200),
+            true,
+        ));
+    }
+    chunks.push(agent_message(
+        "s1",
+        "I renamed it in 27 files. Shall I rename the folder, too?",
+    ));
+    chunks.push(user("u2", "yes"));
+    chunks.push(user("n", "Go on."));
+    let account = super::extractive::account_of(&all(&state(chunks)).condensable);
+    let count = count();
+    let text = account.render_within(150, |text| u64::from(count(text)));
+    insta::assert_snapshot!("many_items_in_little_room", text);
 }
 
 #[test]

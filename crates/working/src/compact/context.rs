@@ -30,12 +30,41 @@ pub struct CompactionContext<'a> {
     pub progress_summary: Option<String>,
     /// Most tokens of the result: fewer than those of the chunks that it replaces.
     pub most_tokens: u64,
+    /// The room for the result in the agent's window.
+    pub room: SummaryRoom,
     /// Counts the tokens of a text.
     pub count: &'a Count,
     /// Ids for new chunks.
     pub ids: IdSource,
     /// The present time.
     pub now: Timestamp,
+}
+
+/// How full the agent's window is: the emptier, the more of the originals a summary may keep.
+///
+/// ```
+/// use daybook_working::compact::SummaryRoom;
+/// let (nearly_empty, full) = (SummaryRoom { window: 8_192, stays: 300 }, SummaryRoom { window: 8_192, stays: 7_000 });
+/// assert!(nearly_empty.for_account(2_000) > full.for_account(2_000));
+/// assert_eq!(full.for_account(2_000), 2_000);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SummaryRoom {
+    /// Tokens of the agent's window.
+    pub window: u64,
+    /// Tokens of the chunks that stay beside the summary.
+    pub stays: u64,
+}
+
+impl SummaryRoom {
+    /// Tokens of an account that usually takes `usual`: what fills half of the window, but no more than four times as
+    /// many. Where the window is full, the usual number, of a small window a quarter.
+    #[must_use]
+    pub fn for_account(self, usual: u64) -> u64 {
+        let free = (self.window / 2).saturating_sub(self.stays);
+        let least = usual.min(self.window / 4);
+        free.max(least).min(usual.saturating_mul(4))
+    }
 }
 
 impl<'a> CompactionContext<'a> {
@@ -51,6 +80,10 @@ impl<'a> CompactionContext<'a> {
             task_goal: task_goal(state),
             progress_summary: None,
             most_tokens: u64::MAX,
+            room: SummaryRoom {
+                window: u64::MAX,
+                stays: 0,
+            },
             count,
             ids,
             now,

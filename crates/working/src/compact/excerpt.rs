@@ -1,4 +1,7 @@
-//! Shortens texts to their beginnings and ends.
+//! Shortens texts to their beginnings and ends, and leaves recalled memories out of them.
+
+use daybook_domain::working::Chunk;
+use daybook_text::recalled;
 
 /// At most about `most` characters: the first two thirds and the last one, and how many are missing.
 pub(super) fn ends(text: &str, most: usize) -> String {
@@ -39,4 +42,17 @@ pub(super) fn line(text: &str, most: usize) -> String {
         line.push_str(word);
     }
     line
+}
+
+/// A chunk's text without recalled memories: these are never fed back.
+pub(super) fn without_memories(chunk: &Chunk) -> String {
+    text_without_memories(&chunk.content.to_text())
+}
+
+/// A text without recalled memories.
+pub(super) fn text_without_memories(text: &str) -> String {
+    match recalled::strip(text) {
+        recalled::Stripped::Remaining(text) => text.into_owned(),
+        recalled::Stripped::OnlyRecalled => "(memories that were recalled)".to_owned(),
+    }
 }

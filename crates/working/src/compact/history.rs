@@ -8,16 +8,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use daybook_domain::BoxError;
 use daybook_domain::model::{FinishReason, Message, Model, ModelError, ModelRequest, Role};
-use daybook_domain::working::selection::is_compactable;
 use daybook_domain::working::{
     Chunk, ChunkType, RetentionStrategy, ThreadState, WorkingFlowSubType,
 };
 
+use super::account::{Item, SummaryAccount};
+use super::check::takes;
 use super::context::{earlier, names};
-use super::excerpt::ends;
+use super::excerpt::{ends, without_memories};
+use super::extractive::account_of;
 use super::{CompactionContext, CompactionResult, Compactor};
 use daybook_text::prompt::Prompt;
-use daybook_text::recalled;
 
 /// Parameters of the request to the model (Team9's `LLMConfig`).
 ///
@@ -191,6 +192,7 @@ impl Compactor for WorkingHistoryCompactor {
                 faults.push("the summary is hardly shorter than the history".to_owned());
                 continue;
             }
+            let text = with_decisions(text, chunks, context);
             return Ok(CompactionResult {
                 compacted_chunk: context.compacted(chunks, text),
                 original_chunk_ids: names(chunks),
@@ -202,9 +204,30 @@ impl Compactor for WorkingHistoryCompactor {
     }
 }
 
-/// Whether the built-in compactors accept these chunks.
-pub(super) fn takes(chunks: &[Arc<Chunk>]) -> bool {
-    !chunks.is_empty() && chunks.iter().all(|chunk| is_compactable(chunk))
+/// A model's summary with what the person decided and demanded, where the summary does not hold it word for word: a model
+/// leaves such sentences out now and then, and the agent must not. The newest are added first, as far as there is room.
+fn with_decisions(
+    summary: String,
+    chunks: &[Arc<Chunk>],
+    context: &CompactionContext<'_>,
+) -> String {
+    let decisions: Vec<String> = account_of(chunks).decisions().collect();
+    let mut account = SummaryAccount::of(&summary);
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let held = words(&summary);
+    let mut best = summary;
+    for text in decisions.iter().rev() {
+        if held.contains(&words(text)) {
+            continue;
+        }
+        account.push_first(Item::person(text, None));
+        let longer = account.render();
+        if u64::from((context.count)(&longer)) > context.most_tokens {
+            break;
+        }
+        best = longer;
+    }
+    best
 }
 
 /// Writes the material in Team9's input format. Each entry is bounded, the more tightly the more entries there are.
@@ -248,7 +271,7 @@ fn material(
             number + 1,
             kind(chunk),
             chunk.metadata.created_at.0,
-            as_material(&ends(&text_without_memories(chunk), each)),
+            as_material(&ends(&without_memories(chunk), each)),
         );
     }
     text.push_str("</working_history_to_compact>\n");
@@ -260,15 +283,6 @@ fn kind(chunk: &Chunk) -> &'static str {
     chunk
         .sub_type
         .map_or(chunk.kind.as_str(), WorkingFlowSubType::as_str)
-}
-
-/// A chunk's text without recalled memories: these are never fed back.
-fn text_without_memories(chunk: &Chunk) -> String {
-    let told = chunk.content.to_text();
-    match recalled::strip(&told) {
-        recalled::Stripped::Remaining(text) => text.into_owned(),
-        recalled::Stripped::OnlyRecalled => "(memories that were recalled)".to_owned(),
-    }
 }
 
 /// The chunks that are always kept, as Team9's entries.
@@ -284,7 +298,7 @@ fn retained_entries(state: &ThreadState, most: usize) -> String {
             "  <retained_entry index=\"{}\" type=\"{}\">\n{}\n  </retained_entry>",
             number + 1,
             kind(chunk),
-            as_material(&ends(&text_without_memories(chunk), most)),
+            as_material(&ends(&without_memories(chunk), most)),
         );
     }
     if text.is_empty() {
@@ -297,7 +311,7 @@ fn system(state: &ThreadState) -> Option<String> {
     let system = state
         .chunks()
         .filter(|chunk| chunk.kind == ChunkType::System);
-    let texts: Vec<_> = system.map(|chunk| text_without_memories(chunk)).collect();
+    let texts: Vec<_> = system.map(|chunk| without_memories(chunk)).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 

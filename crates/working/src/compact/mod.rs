@@ -8,6 +8,7 @@
 //!
 //! Not here: when a compaction is due (`thread`), and which chunks it may change (`domain::working::selection`).
 
+pub(crate) mod account;
 mod check;
 mod context;
 mod excerpt;
@@ -22,7 +23,7 @@ use async_trait::async_trait;
 use daybook_domain::BoxError;
 use daybook_domain::working::{Chunk, ChunkId};
 
-pub use context::CompactionContext;
+pub use context::{CompactionContext, SummaryRoom};
 pub use extractive::ExtractiveCompactor;
 pub use history::{LlmConfig, WorkingHistoryCompactor};
 pub use plan::{CompactionPlan, CompactionReason, CompactionTools, plan};

@@ -12,7 +12,7 @@ use daybook_domain::working::{Chunk, ChunkId, IdSource, ThreadState};
 use futures_util::FutureExt;
 
 use super::check::{check, most_tokens};
-use super::context::{CompactionContext, names};
+use super::context::{CompactionContext, SummaryRoom, names};
 use super::prune::prune;
 use super::{CompactionResult, Compactor, Count, weight};
 
@@ -78,6 +78,7 @@ const ENOUGH: u64 = 80;
 ///     compactors: vec![Arc::new(ExtractiveCompactor::default())],
 ///     limit: Duration::from_secs(60),
 ///     count: Arc::new(estimate),
+///     window_tokens: 100_000,
 /// };
 /// assert_eq!(means.compactors.len(), 1);
 /// ```
@@ -89,6 +90,8 @@ pub struct CompactionTools {
     pub limit: Duration,
     /// Counts the tokens of a text.
     pub count: Count,
+    /// Tokens of the agent's window: the emptier it is, the more of the originals a summary keeps.
+    pub window_tokens: u64,
 }
 
 /// Plans to condense `selection` out of `state`. Chunks that no compactor accepts, or can condense, stay.
@@ -120,9 +123,9 @@ pub async fn plan(
     };
     let size = |chunks: &[Arc<Chunk>]| chunks.iter().map(|it| weight(it, count)).sum::<u64>();
     planned.tokens_before = size(&selection.disposable);
+    let all: u64 = state.chunks().map(|chunk| weight(chunk, count)).sum();
     if let CompactionReason::Tokens(most) = why {
         let pruned = prune(&selection.condensable, count, &mut ids, now);
-        let all: u64 = state.chunks().map(|chunk| weight(chunk, count)).sum();
         let before: u64 = replaced_chunks(state, &pruned)
             .map(|chunk| weight(chunk, count))
             .sum();
@@ -147,7 +150,12 @@ pub async fn plan(
         let before = size(&taken);
         let number = u64::try_from(number).unwrap_or(u64::MAX);
         let mut context = CompactionContext::of(state, count, ids.part(number), now);
-        context.most_tokens = most_tokens(before).saturating_sub(super::PER_CHUNK);
+        context.room = SummaryRoom {
+            window: means.window_tokens,
+            stays: all.saturating_sub(before + size(&selection.disposable)),
+        };
+        let most = most_tokens(&taken, context.room, count);
+        context.most_tokens = most.saturating_sub(super::PER_CHUNK);
         let (summary, _) = super::context::earlier(&taken);
         context.progress_summary = summary;
         match run_compactor(&**compactor, &taken, &context, means.limit).await {
@@ -227,6 +235,6 @@ async fn run_compactor(
     if context.state.chunk(&result.compacted_chunk.id).is_some() {
         return Err("its chunk has the name of one that stands".to_owned());
     }
-    let after = check(&result, chunks, context.count)?;
+    let after = check(&result, chunks, context.room, context.count)?;
     Ok((result, after))
 }

@@ -3,25 +3,31 @@
 //! It removes these, one after another, in an order that depends on the units alone:
 //!
 //! 1. disposable chunks;
-//! 2. the middle of large outcomes, arguments and other messages to the agent, oldest first;
-//! 3. the conversation before the newest request (a message or delegation to the agent), oldest first;
-//! 4. recalled memory;
-//! 5. the middle of the newest request, while it takes more than half of the room;
-//! 6. the agent's work since that request, oldest first;
-//! 7. summaries and other pinned chunks, by priority; then critical chunks, by priority;
-//! 8. the note that lists what is not shown; the rest of the middle of the newest request.
+//! 2. details of summaries, while they take more than half of the room;
+//! 3. the middle of large outcomes, arguments and other messages to the agent, oldest first;
+//! 4. the conversation before the newest request (a message or delegation to the agent), oldest first;
+//! 5. recalled memory;
+//! 6. the middle of the newest request, while it takes more than half of the room;
+//! 7. more details of summaries, while they take more than a quarter; the agent's work since that request, oldest first;
+//! 8. summaries and other pinned chunks, by priority; then critical chunks, by priority;
+//! 9. the note that lists what is not shown; the rest of the middle of the newest request.
+//!
+//! What a person decided and demanded in messages that are not shown stands in the note.
 //!
 //! After each few steps everything is counted as it would be sent, so the budget holds even where the count of
 //! joined texts is not the sum of their counts.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use daybook_domain::model::{Message, Role};
-use daybook_domain::working::ChunkId;
+use daybook_domain::working::{ChunkId, WorkingFlowSubType};
 use serde_json::json;
 
 use super::unit::{ContextUnit, OmissionRank, UnitMessage, ids, join};
-use super::{ContextError, OmissionReason, OmittedChunk, ThreadContext, cut, rendering};
+use super::wishes::{lasting_wishes, wish_note};
+use super::{ContextError, OmissionReason, OmittedChunk, ThreadContext, cut, rendering, tags};
+use crate::compact::account::SummaryAccount;
 
 /// Tokens that providers add around a message; no known provider adds more than four.
 const PER_MESSAGE: u32 = 8;
@@ -56,6 +62,8 @@ enum FitStep {
     Leave(usize),
     /// Cuts the large texts of a unit.
     Trim(usize),
+    /// Leaves details out of a summary, to no fewer than this many tokens.
+    Condense(usize, u32),
     /// Cuts the unit's text, to no fewer than this many tokens.
     Cut(usize, u32),
     Silence,
@@ -66,6 +74,8 @@ pub(super) struct ContextFitter<'a> {
     units: Vec<ContextUnit<'a>>,
     left_out: Vec<bool>,
     shortened: Vec<ChunkId>,
+    /// What each unit holds of what a person decided and demanded, where that was needed.
+    wishes: Vec<OnceCell<Vec<String>>>,
     silent: bool,
     budget: u32,
     count: &'a dyn Fn(&str) -> u32,
@@ -79,6 +89,7 @@ impl<'a> ContextFitter<'a> {
     ) -> Self {
         Self {
             left_out: vec![false; units.len()],
+            wishes: units.iter().map(|_| OnceCell::new()).collect(),
             units,
             shortened: Vec::new(),
             silent: false,
@@ -130,12 +141,22 @@ impl<'a> ContextFitter<'a> {
             .rposition(|unit| unit.rank == OmissionRank::Never);
         let asked = asked.filter(|at| self.units[*at].role() != Role::System);
         let cut = |least| asked.map(|at| FitStep::Cut(at, least));
+        let is_summary = |at: &usize| is_summary(&self.units[*at]);
+        let condense = |parts| {
+            let summaries = (0..self.units.len()).filter(is_summary);
+            summaries.map(move |at| FitStep::Condense(at, self.budget / parts))
+        };
+        let pinned = OmissionRank::Pinned(false, i32::MIN);
         let mut steps: Vec<FitStep> =
             leave(OmissionRank::Disposable, OmissionRank::Earlier).collect();
+        steps.extend(condense(2));
         steps.extend((0..self.units.len()).map(FitStep::Trim));
         steps.extend(leave(OmissionRank::Earlier, OmissionRank::Later));
         steps.extend(cut(LEAST.max(self.budget / 2)));
-        steps.extend(leave(OmissionRank::Later, OmissionRank::Never));
+        steps.extend(condense(4));
+        steps.extend(leave(OmissionRank::Later, pinned));
+        steps.extend(condense(8));
+        steps.extend(leave(pinned, OmissionRank::Never));
         steps.push(FitStep::Silence);
         // Twice: the first cut relies on estimates of the tokens that earlier steps saved.
         steps.extend([cut(LEAST), cut(LEAST)].into_iter().flatten());
@@ -160,6 +181,7 @@ impl<'a> ContextFitter<'a> {
                 self.trim(at);
                 before.saturating_sub(size(&self.units[at]))
             }
+            FitStep::Condense(at, least) => self.condense(at, over, least),
             FitStep::Cut(at, least) => {
                 let line = &mut self.units[at].lines[0];
                 let before = count(&line.message.text);
@@ -178,6 +200,27 @@ impl<'a> ContextFitter<'a> {
                 said
             }
         }
+    }
+
+    /// Leaves details out of a summary, which should save `over` tokens. Returns how many it saved.
+    fn condense(&mut self, at: usize, over: u32, least: u32) -> u32 {
+        let (count, unit) = (self.count, &mut self.units[at]);
+        let before = count(&unit.lines[0].message.text);
+        let limit = before.saturating_sub(over).max(least);
+        if self.left_out[at] || limit >= before {
+            return 0;
+        }
+        let chunk = unit.chunks[0];
+        let account = SummaryAccount::of(&chunk.content.to_text());
+        let element = |text: &str| tags::element_around(chunk, text);
+        let text = account.render_within(u64::from(limit), |text| u64::from(count(&element(text))));
+        let text = element(&text);
+        let after = count(&text);
+        if after < before {
+            unit.lines[0].message.text = text;
+            self.shortened.extend(ids(&unit.chunks));
+        }
+        before.saturating_sub(after)
     }
 
     /// Cuts the middle out of each text that takes more than its part, except in the agent's own messages and in
@@ -244,8 +287,12 @@ impl<'a> ContextFitter<'a> {
                 .zip(&self.left_out)
                 .filter(|(_, left_out)| **left_out)
         };
-        if self.silent || left_out().next().is_none() {
-            return None;
+        let wishes = match self.silent {
+            true => return None,
+            false => self.wishes(),
+        };
+        if left_out().next().is_none() {
+            return wishes;
         }
         let chunks = |role: fn(Role) -> bool| {
             let units = left_out().filter(move |(unit, _)| role(unit.role()));
@@ -270,10 +317,29 @@ impl<'a> ContextFitter<'a> {
         if left_out().any(|(unit, _)| unit.rank == OmissionRank::Recalled) {
             parts.push("recalled memory".to_owned());
         }
-        Some(format!(
-            "[Not shown, for want of room: {}.]",
-            parts.join(", ")
-        ))
+        let mut note = format!("[Not shown, for want of room: {}.]", parts.join(", "));
+        join(&mut note, wishes.as_deref().unwrap_or_default());
+        Some(note)
+    }
+
+    /// What the person decided and demanded in messages that are not shown, or not whole.
+    fn wishes(&self) -> Option<String> {
+        let shortened: HashSet<&ChunkId> = self.shortened.iter().collect();
+        let mut lost = Vec::new();
+        for (at, unit) in self.units.iter().enumerate() {
+            let Some(chunk) = unit.chunks.first() else {
+                continue;
+            };
+            // A summary that is shown was shortened so that these stay as long as they can.
+            let is_cut = !is_summary(unit) && shortened.contains(&chunk.id);
+            if self.left_out[at] || is_cut {
+                let shown = &unit.lines[0].message.text;
+                let found = self.wishes[at].get_or_init(|| lasting_wishes(chunk));
+                let is_lost = |text: &&String| self.left_out[at] || !shown.contains(*text);
+                lost.extend(found.iter().filter(is_lost));
+            }
+        }
+        wish_note(&lost, self.budget / PARTS, self.count)
     }
 
     fn context(self, messages: Vec<Message>, tokens: u32) -> ThreadContext {
@@ -306,6 +372,12 @@ impl<'a> ContextFitter<'a> {
             .collect();
         context
     }
+}
+
+/// Whether a unit is the summary of a compaction.
+fn is_summary(unit: &ContextUnit<'_>) -> bool {
+    let chunk = unit.chunks.first();
+    chunk.is_some_and(|chunk| chunk.is(WorkingFlowSubType::Compacted))
 }
 
 fn pluralized(number: usize, word: &str) -> String {

@@ -18,6 +18,7 @@ mod fit;
 mod rendering;
 mod tags;
 mod unit;
+mod wishes;
 
 #[cfg(test)]
 mod context_test_support;

@@ -10,13 +10,18 @@ use super::rendering;
 
 /// Renders the chunk as an element.
 pub(super) fn element(chunk: &Chunk) -> String {
+    element_around(chunk, &body(chunk))
+}
+
+/// Renders the chunk as an element with another text than its own.
+pub(super) fn element_around(chunk: &Chunk, text: &str) -> String {
     let name = name(chunk);
     let mut written = format!("<{name} id=\"{}\"", escape(&chunk.id.0));
     for (attribute, value) in attributes(chunk) {
         let value = escape(&value).replace('"', "&quot;");
         write!(written, " {attribute}=\"{value}\"").expect("a string takes everything");
     }
-    let body = escape(&body(chunk));
+    let body = escape(text);
     written + ">\n" + body.trim_end() + "\n</" + name + ">"
 }
 

@@ -21,7 +21,9 @@ use daybook_domain::working::ThreadStore;
 pub use crate::thread::config::{MemoryManagerConfig, RandomNumbers};
 pub use crate::thread::error::WorkingError;
 pub use crate::thread::observer::{ObserverGuard, ThreadObserver};
-pub use crate::thread::results::{CompactionOutcome, DispatchReceipt, DispatchResult, StateChange};
+pub use crate::thread::results::{
+    CompactionOutcome, DispatchReceipt, DispatchResult, StateChange, TokenUsage,
+};
 pub use lifecycle::{CreateThread, ThreadSnapshot};
 
 use crate::compact::Compactor;

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use daybook_domain::working::selection::is_compactable;
 use daybook_domain::working::{Chunk, ChunkId, StateId, StateMetadata, Thread, ThreadState};
 use daybook_domain::{EventSeq, SessionId};
 
-use super::{DispatchResult, MemoryManager, WorkingError};
+use super::{DispatchResult, MemoryManager, TokenUsage, WorkingError};
+use crate::compact::weight;
 
 impl MemoryManager {
     /// A thread, if there is one.
@@ -64,6 +66,36 @@ impl MemoryManager {
     /// ```
     pub async fn current_state(&self, thread: &SessionId) -> Result<ThreadState, WorkingError> {
         Ok(self.current(thread).await?.state)
+    }
+
+    /// The tokens of a thread's present state, and whether they are so many that a compaction is suggested or forced
+    /// (Team9's `checkTokenUsage`). A host that compacts when it suits it asks this.
+    ///
+    /// # Errors
+    /// [`WorkingError`].
+    ///
+    /// ```
+    #[doc = include_str!("../../doctests/manager.txt")]
+    /// # let (thread, _) = manager.create_thread().await?;
+    /// manager.dispatch(&thread.id, &message("Hello!")).await?;
+    /// let usage = manager.token_usage(&thread.id).await?;
+    /// assert!(usage.total > 0 && !usage.suggests_compaction && !usage.forces_compaction);
+    /// # Ok::<(), WorkingError>(()) }).unwrap();
+    /// ```
+    #[doc(alias = "checkTokenUsage")]
+    pub async fn token_usage(&self, thread: &SessionId) -> Result<TokenUsage, WorkingError> {
+        let state = self.current(thread).await?.state;
+        let config = &self.worker.config;
+        let tokens = |chunk: &Arc<Chunk>| weight(chunk, &config.count);
+        let total: u64 = state.chunks().map(tokens).sum();
+        let compactable = state.chunks().filter(|chunk| is_compactable(chunk));
+        let reaches = |from: Option<u64>| from.is_some_and(|from| total >= from);
+        Ok(TokenUsage {
+            total,
+            compactable: compactable.map(tokens).sum(),
+            suggests_compaction: reaches(config.suggested_from()),
+            forces_compaction: reaches(config.forced_from()),
+        })
     }
 
     /// The present state as a result.

@@ -5,12 +5,14 @@
 //!
 //! Not here: when a compaction is due, and for which chunks (`compaction_due`); who starts it (`worker`).
 
+use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use daybook_domain::model::{Model, ModelForSession};
 use daybook_domain::working::selection::Selection;
 use daybook_domain::working::{
-    BlockOutcome, BlockingReason, Chunk, Compaction, IdSource, ThreadBlock, ThreadState,
+    BlockOutcome, BlockingReason, Chunk, ChunkId, Compaction, EventType, IdSource, ThreadBlock,
+    ThreadEntry, ThreadState,
 };
 use daybook_domain::{EventSeq, SessionId, StoreError};
 use tokio::sync::oneshot;
@@ -26,7 +28,12 @@ use crate::compact::{
     WorkingHistoryCompactor, plan,
 };
 use crate::log_reader::MAX_PENDING;
+use crate::record;
 use crate::sanitize::clean_chunk;
+
+/// Most entries, and most bytes of them, that are read at once of what came during a compaction.
+const PENDING_PAGE: usize = 1_024;
+const PENDING_BYTES: usize = 4 << 20;
 
 /// Notifies the caller that asked for a compaction.
 pub(super) type OutcomeSender = oneshot::Sender<Result<CompactionOutcome, WorkingError>>;
@@ -201,6 +208,12 @@ impl Compactions {
             };
             return Err(WorkingError::NotCompacted(why));
         }
+        if self.is_forgotten_meanwhile(live, task, &planned).await? {
+            let store = &self.appender.folder.store;
+            store.unblock(&live.id, task.block.token).await?;
+            let why = "a chunk was forgotten meanwhile, and its summary would bring it back";
+            return Err(WorkingError::NotCompacted(why.to_owned()));
+        }
         let replaced = planned.replaced.into_iter().map(|mut replaced| {
             // A compactor may join harmless parts to what reads as a secret.
             let chunk = clean_chunk(&self.config.redactor, Chunk::clone(&replaced.chunk))?;
@@ -230,6 +243,35 @@ impl Compactions {
         })
     }
 
+    /// Whether an event that waits for the compaction forgets a chunk that it condenses (W93).
+    async fn is_forgotten_meanwhile(
+        &self,
+        live: &LiveThread,
+        task: &CompactionTask,
+        planned: &CompactionPlan,
+    ) -> Result<bool, StoreError> {
+        let taken: HashSet<&ChunkId> = planned.replaced.iter().flat_map(|it| &it.targets).collect();
+        let store = &*self.appender.folder.store;
+        let mut after = task.block.at;
+        loop {
+            let (most, bytes) = (PENDING_PAGE, PENDING_BYTES);
+            let page = store.entries(&live.id, after, most, bytes).await?;
+            let Some(last) = page.entries.last().map(|stored| stored.event.seq) else {
+                return Ok(false);
+            };
+            for stored in page.entries {
+                let entry = record::read(&stored.event, stored.entry.as_deref())?;
+                if let Some(ThreadEntry::Event { event }) = entry
+                    && let EventType::MemoryForget { chunk_ids } = &event.kind
+                    && chunk_ids.iter().any(|id| taken.contains(id))
+                {
+                    return Ok(true);
+                }
+            }
+            after = last;
+        }
+    }
+
     /// The compactors to try for a session's thread.
     async fn means(&self, id: &SessionId, asks_model: bool) -> CompactionTools {
         let store = &self.appender.folder.store;
@@ -257,6 +299,7 @@ impl Compactions {
             compactors: all,
             limit: self.config.compact_timeout,
             count: Arc::clone(&self.config.count),
+            window_tokens: self.config.window_tokens,
         }
     }
 

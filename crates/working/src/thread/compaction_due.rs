@@ -33,7 +33,7 @@ impl DueCompaction {
             return None;
         }
         let (chunks, tokens) = state.size()?;
-        let too_large = config.auto_compact_tokens.filter(|most| tokens >= *most);
+        let too_large = config.forced_from().filter(|most| tokens >= *most);
         let why = match too_large {
             Some(most) => CompactionReason::Tokens(most),
             None if chunks >= config.auto_compact_threshold => CompactionReason::Chunks,
@@ -92,7 +92,7 @@ fn selection(
         (Some(chunks), _) => select_of(&loaded.state, chunks),
         (None, CompactionReason::Asked) => select(&loaded.state, keep_none, |_| 0),
         (None, CompactionReason::Chunks | CompactionReason::Tokens(_)) => {
-            select(&loaded.state, config.keep_recent, |chunk| {
+            select(&loaded.state, config.recent(), |chunk| {
                 loaded.tokens.of(&chunk.id)
             })
         }

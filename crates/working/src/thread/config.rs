@@ -35,7 +35,14 @@ pub struct MemoryManagerConfig {
     /// Number of tokens in a state from which its chunks are compacted, long outcomes first; `None` for never.
     /// 80,000.
     pub auto_compact_tokens: Option<u64>,
-    /// The newest chunks that an automatic compaction keeps. 6 chunks, 8,000 tokens.
+    /// Number of tokens in a state from which a compaction is suggested to those who ask for
+    /// [`token_usage`](crate::manager::MemoryManager::token_usage); `None` for never. 50,000.
+    pub suggest_compact_tokens: Option<u64>,
+    /// Tokens of the window of the agent's model. At four fifths of it chunks are compacted, too, and the emptier it is,
+    /// the more of the originals a summary keeps. 100,000.
+    pub window_tokens: u64,
+    /// The newest chunks that an automatic compaction keeps; in a small window, of at most a quarter of its tokens.
+    /// 6 chunks, 8,000 tokens.
     pub keep_recent: RecentLimits,
     /// How long one compactor may take. 60 s.
     pub compact_timeout: Duration,
@@ -68,6 +75,31 @@ pub struct MemoryManagerConfig {
     pub random: RandomNumbers,
 }
 
+impl MemoryManagerConfig {
+    /// The number of tokens from which a state is compacted, if any: the smaller of the set number and four fifths of the
+    /// window.
+    pub(crate) fn forced_from(&self) -> Option<u64> {
+        let of_window = self.window_tokens / 5 * 4;
+        self.auto_compact_tokens.map(|most| most.min(of_window))
+    }
+
+    /// The number of tokens from which a compaction is suggested, if any; never more than [`Self::forced_from`].
+    pub(crate) fn suggested_from(&self) -> Option<u64> {
+        let forced = self.forced_from().unwrap_or(u64::MAX);
+        let of_window = self.window_tokens / 2;
+        self.suggest_compact_tokens
+            .map(|from| from.min(of_window).min(forced))
+    }
+
+    /// The newest chunks that an automatic compaction keeps in this window.
+    pub(crate) fn recent(&self) -> RecentLimits {
+        RecentLimits {
+            tokens: self.keep_recent.tokens.min(self.window_tokens / 4),
+            ..self.keep_recent
+        }
+    }
+}
+
 /// A source of random numbers.
 pub type RandomNumbers = Arc<dyn Fn() -> u128 + Send + Sync>;
 
@@ -84,6 +116,8 @@ impl Default for MemoryManagerConfig {
             auto_compact_enabled: true,
             auto_compact_threshold: 20,
             auto_compact_tokens: Some(80_000),
+            suggest_compact_tokens: Some(50_000),
+            window_tokens: 100_000,
             keep_recent: RecentLimits {
                 chunks: 6,
                 tokens: 8_000,

@@ -37,6 +37,25 @@ pub struct DispatchResult {
     pub removed_chunk_ids: Vec<ChunkId>,
 }
 
+/// How many tokens a thread's state has. See [`MemoryManager::token_usage`](crate::manager::MemoryManager::token_usage).
+///
+/// ```
+/// use daybook_working::manager::TokenUsage;
+/// let usage = TokenUsage { total: 60_000, compactable: 52_000, suggests_compaction: true, forces_compaction: false };
+/// assert!(usage.compactable <= usage.total);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenUsage {
+    /// Tokens of all chunks.
+    pub total: u64,
+    /// Tokens of the chunks that a compaction may take.
+    pub compactable: u64,
+    /// Whether the total reaches the number from which a compaction is suggested.
+    pub suggests_compaction: bool,
+    /// Whether it reaches the number from which the manager compacts by itself, where it may.
+    pub forces_compaction: bool,
+}
+
 /// The result of a compaction.
 ///
 /// ```

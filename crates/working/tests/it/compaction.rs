@@ -128,6 +128,44 @@ fn too_many_tokens_are_compacted_however_few_the_chunks() {
 }
 
 #[test]
+fn w28_w29_tokens_are_counted_over_all_and_over_those_that_can_go_and_suggest_before_they_force() {
+    run(async {
+        let config = MemoryManagerConfig {
+            auto_compact_enabled: false,
+            suggest_compact_tokens: Some(400),
+            auto_compact_tokens: Some(800),
+            ..MemoryManagerConfig::default()
+        };
+        let manager = manager_of(store(), config);
+        let thread = thread(&manager).await;
+        let mut seen = Vec::new();
+        for number in 1..=12 {
+            manager
+                .dispatch(&thread, &wish(number))
+                .await
+                .expect("a result");
+            let usage = manager.token_usage(&thread).await.expect("a count");
+            assert_eq!(usage.suggests_compaction, usage.total >= 400);
+            assert_eq!(usage.forces_compaction, usage.total >= 800);
+            assert_eq!(usage.compactable, usage.total);
+            seen.push((usage.suggests_compaction, usage.forces_compaction));
+        }
+        seen.dedup();
+        assert_eq!(seen, [(false, false), (true, false), (true, true)]);
+        let result = json!({"type": "TASK_COMPLETED", "timestamp": 1, "result": "half", "summary": "Half of it."});
+        manager
+            .dispatch(&thread, &event(result))
+            .await
+            .expect("a result");
+        let usage = manager.token_usage(&thread).await.expect("a count");
+        assert!(
+            usage.compactable < usage.total,
+            "a result can not go: {usage:?}"
+        );
+    });
+}
+
+#[test]
 fn what_stays_when_all_is_compacted() {
     run(async {
         let manager = manager_without_auto_compaction();
@@ -233,6 +271,51 @@ fn w95_a_compaction_answers_with_its_own_state_once_what_waited_is_applied() {
         );
         let applied = applied.0.lock().expect("a lock").pop();
         assert_eq!(applied.as_deref(), Some("Wish number 7"));
+    });
+}
+
+#[test]
+fn w93_what_is_forgotten_during_a_compaction_comes_back_in_no_summary() {
+    run(async {
+        let manager = manager_without_auto_compaction();
+        let gated = GatedCompactor::new(&[]);
+        manager.register_compactor(Arc::clone(&gated) as _);
+        let thread = thread(&manager).await;
+        wishes(&manager, &thread, 1..=6).await;
+        let state = manager.current_state(&thread).await.expect("a state");
+        let forgotten = state.chunk_ids()[0].clone();
+        let (other, id) = (manager.clone(), thread.clone());
+        let asked = tokio::spawn(async move { other.trigger_compaction(&id, None).await });
+        while !manager.is_blocked(&thread) {
+            tokio::task::yield_now().await;
+        }
+        let forget = json!({"type": "MEMORY_FORGET", "timestamp": 1, "chunkIds": [forgotten]});
+        manager
+            .append(&thread, &event(forget))
+            .await
+            .expect("it is stored");
+        gated.let_go.add_permits(10);
+        let refused = asked.await.expect("it ends").expect_err("no compaction");
+        assert!(
+            refused.to_string().contains("forgotten meanwhile"),
+            "{refused}"
+        );
+        let state = manager.current_state(&thread).await.expect("a state");
+        assert_eq!(state.len(), 5, "it is forgotten, and the others stand");
+        assert_eq!(manager.replayed(&thread).await.expect("a state"), state);
+        manager
+            .trigger_compaction(&thread, None)
+            .await
+            .expect("now it is done");
+        let state = manager.current_state(&thread).await.expect("a state");
+        let text = state
+            .chunks()
+            .next()
+            .expect("the summary")
+            .content
+            .to_text()
+            .into_owned();
+        assert!(!text.contains("Wish number 1:"), "{text}");
     });
 }
 

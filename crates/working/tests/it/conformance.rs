@@ -308,6 +308,8 @@ fn the_defaults_are_team9s() {
     let config = MemoryManagerConfig::default();
     assert!(config.auto_compact_enabled);
     assert_eq!(config.auto_compact_threshold, 20);
+    assert_eq!(config.suggest_compact_tokens, Some(50_000));
+    assert_eq!(config.auto_compact_tokens, Some(80_000));
     assert_eq!(
         (
             config.llm.compact_temperature,

@@ -14,4 +14,5 @@ mod faulty_store;
 mod life_cycle;
 mod simulation;
 mod usage_examples;
+mod what_matters;
 mod working_test_support;

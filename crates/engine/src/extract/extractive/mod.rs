@@ -20,18 +20,14 @@ mod context;
 mod digest;
 mod done;
 mod fixes;
-mod han;
 mod host_question;
 mod insistence;
-mod lexicon;
 mod open_ends;
 mod outcome;
 mod outside;
 #[cfg(test)]
 pub(crate) mod properties;
-mod prose;
 mod scored_draft;
-mod sentences;
 mod shell;
 mod speech_acts;
 mod standing;
@@ -49,7 +45,8 @@ use async_trait::async_trait;
 use daybook_domain::quarantine::QuarantineReason;
 use daybook_domain::{Digest, EventSeq, ObservationKind};
 
-pub use lexicon::LANGUAGES;
+pub use daybook_text::lexicon::LANGUAGES;
+use daybook_text::{han, lexicon, prose, sentences};
 
 #[cfg(test)]
 use super::ObservationDraft;

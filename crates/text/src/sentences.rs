@@ -5,12 +5,12 @@
 //!
 //! Not here: separating a person's own sentences from pasted text (`prose`), shortening them (`clauses`).
 
-use super::han::word_count;
-use super::lexicon::{Cue, Lexicon};
-use super::prose::{prefix_of, prose_lines};
+use crate::han::word_count;
+use crate::lexicon::{Cue, Lexicon};
+use crate::prose::{prefix_of, prose_lines};
 
 /// Most characters of a quote.
-pub(super) const MAX_QUOTE: usize = 160;
+pub const MAX_QUOTE: usize = 160;
 /// Most sentences of one message.
 const SENTENCES: usize = 60;
 /// Fewest words of a statement before a question in the same sentence.
@@ -20,26 +20,26 @@ const OPENING: usize = 60;
 
 /// One sentence of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sentence {
+pub struct Sentence {
     /// Its words, on one line, without fillers and emoji.
-    pub(super) text: String,
+    pub text: String,
     /// The same in lower case with straight apostrophes, for matching cues.
-    pub(super) low: String,
+    pub low: String,
     /// How it opened, fillers and all, in lower case: "no wait, so …".
-    pub(super) opening: String,
+    pub opening: String,
     /// It contains a redacted secret, so that it is not extracted.
-    pub(super) redacted: bool,
+    pub redacted: bool,
 }
 
 impl Sentence {
     /// Whether it ends with a question mark.
-    pub(super) fn is_question(&self) -> bool {
+    pub fn is_question(&self) -> bool {
         self.text.ends_with(['?', '？', '吗', '呢'])
     }
 }
 
 /// The sentences of a message that are its writer's own.
-pub(super) fn sentences(message: &str, lexicon: Option<&Lexicon>) -> Vec<Sentence> {
+pub fn sentences(message: &str, lexicon: Option<&Lexicon>) -> Vec<Sentence> {
     let lines = prose_lines(message);
     let split = lines.iter().flat_map(|line| split(line));
     split
@@ -50,7 +50,7 @@ pub(super) fn sentences(message: &str, lexicon: Option<&Lexicon>) -> Vec<Sentenc
 }
 
 /// `raw` as a sentence; `None` if nothing remains of it.
-pub(super) fn sentence(raw: &str, lexicon: Option<&Lexicon>) -> Option<Sentence> {
+pub fn sentence(raw: &str, lexicon: Option<&Lexicon>) -> Option<Sentence> {
     let line = one_line(raw);
     let text = lexicon.map_or_else(|| line.clone(), |lexicon| remove_fillers(&line, lexicon));
     let low = lowered(&text);
@@ -63,14 +63,14 @@ pub(super) fn sentence(raw: &str, lexicon: Option<&Lexicon>) -> Option<Sentence>
 }
 
 /// Lower case, straight apostrophes, no emphasis.
-pub(super) fn lowered(text: &str) -> String {
+pub fn lowered(text: &str) -> String {
     text.to_lowercase()
         .replace(['\u{2019}', '\u{2018}'], "'")
         .replace("**", "")
 }
 
 /// Splits a line into sentences. A full stop inside a name or a number ends none.
-pub(super) fn split(line: &str) -> Vec<String> {
+pub fn split(line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = String::new();
     let mut chars = line.chars().peekable();
@@ -134,7 +134,7 @@ fn abbreviates(open: &str) -> bool {
 }
 
 /// One line without control characters, list marks, comment marks, emoji and doubled blanks.
-pub(super) fn one_line(raw: &str) -> String {
+pub fn one_line(raw: &str) -> String {
     let raw = raw
         .replace("<!--", "")
         .replace("-->", "→")
@@ -195,7 +195,7 @@ fn remove_fillers(text: &str, lexicon: &Lexicon) -> String {
 }
 
 /// The sentences of an agent's prose, for context: no fences, tables or headings.
-pub(super) fn agent_sentences(text: &str) -> Vec<Sentence> {
+pub fn agent_sentences(text: &str) -> Vec<Sentence> {
     let lines = remove_code(prefix_of(text, 16 * 1024));
     lines
         .iter()
@@ -211,6 +211,6 @@ fn remove_code(text: &str) -> Vec<String> {
         .flat_map(str::lines)
         .map(str::trim)
         .filter(|l| !l.is_empty() && !l.starts_with(['|', '#', '<', '>']))
-        .map(|l| super::prose::list_item(l).unwrap_or(l).to_owned())
+        .map(|l| crate::prose::list_item(l).unwrap_or(l).to_owned())
         .collect()
 }

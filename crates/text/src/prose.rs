@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use daybook_text::pasted::typed;
+use crate::pasted::typed;
 use regex::RegexSet;
 
 /// Messages at least this long hold a paste; only their opening counts.
@@ -44,7 +44,7 @@ static MACHINE: LazyLock<RegexSet> = LazyLock::new(|| {
 });
 
 /// The lines of a person's own prose, in order; each list item is a line.
-pub(super) fn prose_lines(text: &str) -> Vec<String> {
+pub fn prose_lines(text: &str) -> Vec<String> {
     let typed = typed(text);
     let head = opening(&typed);
     let unfenced = without_fences(head);
@@ -66,7 +66,7 @@ fn opening(text: &str) -> &str {
 }
 
 /// The longest start of `text` of at most `most` bytes.
-pub(super) fn prefix_of(text: &str, most: usize) -> &str {
+pub fn prefix_of(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -135,7 +135,7 @@ fn continues_sentence(open: &str, line: &str) -> bool {
 }
 
 /// The text of a list item; `None` if the line is none.
-pub(super) fn list_item(line: &str) -> Option<&str> {
+pub fn list_item(line: &str) -> Option<&str> {
     let line = line.trim();
     let rest = ["- ", "* ", "• ", "– ", "+ "]
         .iter()
@@ -151,7 +151,7 @@ pub(super) fn list_item(line: &str) -> Option<&str> {
 }
 
 /// Whether the line looks like machine output.
-pub(super) fn is_machine(line: &str) -> bool {
+pub fn is_machine(line: &str) -> bool {
     let bare = list_item(line).unwrap_or(line);
     if MACHINE.is_match(line) || bare.matches('|').count() > 2 {
         return true;

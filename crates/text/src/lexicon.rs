@@ -11,7 +11,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::{Regex, RegexSet, RegexSetBuilder};
 
-use super::han::is_chinese;
+use crate::han::is_chinese;
 
 /// The languages of the extractive extractor, best first. Sessions in other languages get
 /// a digest, but no observations.
@@ -38,7 +38,7 @@ const FURTHER: i32 = 10;
 
 /// The meaning of a cue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cue {
+pub enum Cue {
     /// Corrects, forbids or insists.
     Correction,
     /// States a standing wish.
@@ -207,7 +207,7 @@ impl CueSet {
 
 /// The cue words of one language.
 #[derive(Debug)]
-pub(super) struct Lexicon {
+pub struct Lexicon {
     function: HashSet<&'static str>,
     common: HashSet<&'static str>,
     sections: Vec<CueSet>,
@@ -250,7 +250,7 @@ impl Lexicon {
     }
 
     /// Weight of the strongest cue of this kind in `low`, plus [`FURTHER`] for each further one.
-    pub(super) fn weight(&self, cue: Cue, low: &str) -> i32 {
+    pub fn weight(&self, cue: Cue, low: &str) -> i32 {
         let cues = self.cues(cue);
         let hits: Vec<i32> = cues.hits(low).map(|i| cues.lines[i].0).collect();
         match hits.iter().max() {
@@ -260,12 +260,12 @@ impl Lexicon {
     }
 
     /// Whether any cue of this kind is in `low`.
-    pub(super) fn has_cue(&self, cue: Cue, low: &str) -> bool {
+    pub fn has_cue(&self, cue: Cue, low: &str) -> bool {
         self.cues(cue).set().is_match(low)
     }
 
     /// Weight and position of the strongest cue of this kind in `low`; the last of equals.
-    pub(super) fn strongest(&self, cue: Cue, low: &str) -> Option<(i32, usize)> {
+    pub fn strongest(&self, cue: Cue, low: &str) -> Option<(i32, usize)> {
         let cues = self.cues(cue);
         cues.hits(low)
             .filter_map(|i| Some((cues.lines[i].0, cues.place(i, low)?.0)))
@@ -273,23 +273,23 @@ impl Lexicon {
     }
 
     /// The byte range of the first cue of this kind in `low`.
-    pub(super) fn find(&self, cue: Cue, low: &str) -> Option<(usize, usize)> {
+    pub fn find(&self, cue: Cue, low: &str) -> Option<(usize, usize)> {
         let cues = self.cues(cue);
         cues.hits(low).filter_map(|i| cues.place(i, low)).min()
     }
 
     /// The number of a cue of this kind in `low`: texts with the same number are about the same thing.
-    pub(super) fn which(&self, cue: Cue, low: &str) -> Option<usize> {
+    pub fn which(&self, cue: Cue, low: &str) -> Option<usize> {
         self.cues(cue).hits(low).next()
     }
 
     /// Whether `word` is common in the language.
-    pub(super) fn is_common_word(&self, word: &str) -> bool {
+    pub fn is_common_word(&self, word: &str) -> bool {
         self.function.contains(word) || self.common.contains(word)
     }
 
     /// Whether `word` is a function word.
-    pub(super) fn is_function_word(&self, word: &str) -> bool {
+    pub fn is_function_word(&self, word: &str) -> bool {
         self.function.contains(word)
     }
 }
@@ -298,17 +298,17 @@ static LEXICONS: LazyLock<Vec<Lexicon>> =
     LazyLock::new(|| FILES.iter().map(|file| Lexicon::parse(file)).collect());
 
 /// The English lexicon: the language of most agents' answers and tools' output.
-pub(super) fn english() -> &'static Lexicon {
+pub fn english() -> &'static Lexicon {
     &LEXICONS[0]
 }
 
 /// Whether this is the lexicon of German, which writes every noun with a capital.
-pub(super) fn is_german(lexicon: &Lexicon) -> bool {
+pub fn is_german(lexicon: &Lexicon) -> bool {
     std::ptr::eq(lexicon, &LEXICONS[1])
 }
 
 /// The lexicon of `low`'s language; `None` if it is none of [`LANGUAGES`].
-pub(super) fn lexicon_of(low: &str) -> Option<&'static Lexicon> {
+pub fn lexicon_of(low: &str) -> Option<&'static Lexicon> {
     if is_chinese(low) {
         return Some(&LEXICONS[4]);
     }

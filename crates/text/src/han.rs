@@ -3,19 +3,19 @@
 //! Not here: cue words (`lexicon`).
 
 /// Whether a character is Han.
-pub(super) fn is_han(c: char) -> bool {
+pub fn is_han(c: char) -> bool {
     matches!(c as u32, 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0x2_0000..=0x2_FA1F)
 }
 
 /// Number of words of a text; two Han characters count as one.
-pub(super) fn word_count(text: &str) -> usize {
+pub fn word_count(text: &str) -> usize {
     let han = text.chars().filter(|c| is_han(*c)).count();
     let words = text.split_whitespace();
     han / 2 + words.filter(|word| !word.contains(is_han)).count()
 }
 
 /// Whether a text is Chinese: it has Han characters and none of the letters that Japanese and Korean write between them.
-pub(super) fn is_chinese(text: &str) -> bool {
+pub fn is_chinese(text: &str) -> bool {
     let is_kana_or_hangul =
         |c: char| matches!(c as u32, 0x3040..=0x30FF | 0x1100..=0x11FF | 0xAC00..=0xD7AF);
     text.chars().filter(|c| is_han(*c)).count() > 1 && !text.contains(is_kana_or_hangul)
