@@ -185,7 +185,8 @@ pub use daybook_working::compact::{
 pub use daybook_working::context::{ContextError, ContextOptions, ThreadContext};
 pub use daybook_working::manager::{
     CompactionOutcome, CreateThread, DispatchReceipt, DispatchResult, MemoryManager,
-    MemoryManagerConfig, ObserverGuard, StateChange, ThreadObserver, ThreadSnapshot, WorkingError,
+    MemoryManagerConfig, ObserverGuard, StateChange, ThreadObserver, ThreadSnapshot, TokenUsage,
+    WorkingError,
 };
 pub use daybook_working::reduce::{
     DefaultReducer, ReduceContext, Reduced, Reducer, ReducerRegistry,
@@ -240,6 +241,120 @@ pub fn manager(store: Arc<dyn ThreadStore>, model: Option<Arc<dyn Model>>) -> Me
         clock,
         MemoryManagerConfig::default(),
     )
+}
+
+/// A manager of the threads in `store` with a config of its own. `models` makes the model that the config names
+/// (`llm.compact_model`, Team9's `llm.compactModel`), which writes the compactions; where it names none, a compactor that
+/// calls no model does.
+///
+/// With the feature `models`, `|name| Some(Arc::new(provider.model(ModelConfig::new(name, 128_000))))` makes it.
+///
+/// # Errors
+/// [`UnknownModel`] when `models` has no model of that name.
+///
+/// ```
+/// use std::sync::Arc;
+/// use daybook::{LlmConfig, MemoryManagerConfig, MemoryStore, UnknownModel, manager_with};
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let config = MemoryManagerConfig {
+///     llm: LlmConfig { compact_model: Some("gpt-4o-mini".to_owned()), ..LlmConfig::default() },
+///     ..MemoryManagerConfig::default()
+/// };
+/// let refused = manager_with(Arc::new(MemoryStore::new()), |_| None, config).map(|_| ());
+/// assert_eq!(refused, Err(UnknownModel("gpt-4o-mini".to_owned())));
+/// # });
+/// ```
+pub fn manager_with(
+    store: Arc<dyn ThreadStore>,
+    models: impl FnOnce(&str) -> Option<Arc<dyn Model>>,
+    config: MemoryManagerConfig,
+) -> Result<MemoryManager, UnknownModel> {
+    let model = match &config.llm.compact_model {
+        Some(name) => Some(models(name).ok_or_else(|| UnknownModel(name.clone()))?),
+        None => None,
+    };
+    let clock = Arc::new(SystemClock);
+    let registry = ReducerRegistry::default();
+    Ok(MemoryManager::new(store, registry, model, clock, config))
+}
+
+/// There is no model of the name that a config gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownModel(
+    /// The name.
+    pub String,
+);
+
+impl std::fmt::Display for UnknownModel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "there is no model {} to write compactions", self.0)
+    }
+}
+
+impl std::error::Error for UnknownModel {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use daybook_domain::model::{FinishReason, Model, ModelFailure, ModelReply, ModelRequest};
+
+    use super::{
+        LlmConfig, MemoryManagerConfig, MemoryStore, ThreadEvent, Timestamp, manager_with,
+    };
+
+    /// Writes the same summary each time.
+    struct Summaries(String);
+
+    #[async_trait::async_trait]
+    impl Model for Summaries {
+        fn name(&self) -> &str {
+            &self.0
+        }
+
+        fn context_tokens(&self) -> u32 {
+            128_000
+        }
+
+        fn count_tokens(&self, text: &str) -> u32 {
+            u32::try_from(text.len()).unwrap_or(u32::MAX)
+        }
+
+        async fn ask(&self, _: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+            Ok(ModelReply {
+                text: "## Progress Summary\n\n### Key Information\n\n- Much was asked.".to_owned(),
+                answer: None,
+                calls: Vec::new(),
+                finish: FinishReason::Stop,
+                usage: None,
+                requests: 1,
+            })
+        }
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn the_model_that_a_config_names_writes_the_compactions() {
+        let config = MemoryManagerConfig {
+            llm: LlmConfig {
+                compact_model: Some("small-1".to_owned()),
+                ..LlmConfig::default()
+            },
+            ..MemoryManagerConfig::default()
+        };
+        let named = |name: &str| Some(Arc::new(Summaries(name.to_owned())) as Arc<dyn Model>);
+        let memory = manager_with(Arc::new(MemoryStore::new()), named, config).expect("a manager");
+        let (thread, _) = memory.create_thread().await.expect("a thread");
+        for number in 0..6 {
+            let text = format!("Is part {number} fine? {}", "It is long. ".repeat(20));
+            let event = ThreadEvent::new(super::EventType::user(text), Timestamp(1));
+            memory.dispatch(&thread.id, &event).await.expect("a result");
+        }
+        let compacted = memory
+            .trigger_compaction(&thread.id, None)
+            .await
+            .expect("done");
+        assert_eq!(compacted.compaction.expect("a compaction").by, "small-1");
+    }
 }
 
 /// The examples of the README, compiled and run.

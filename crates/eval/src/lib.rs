@@ -4,7 +4,8 @@
 //! functions as an agent's messages, its questions are asked through the same recall, and the results are compared with
 //! the evidence that the benchmark names. Simple baselines answer the same questions in the same run.
 //!
-//! [`changes`] measures how memory keeps up with statements that later ones end, [`statements`] what is kept of messages.
+//! [`changes`] measures how memory keeps up with statements that later ones end, [`statements`] what is kept of messages,
+//! [`threads`] what a thread keeps of what a person insisted on.
 //!
 //! Not here: opening a database, printing, and any rule of recall.
 
@@ -33,6 +34,7 @@ mod misses;
 mod report;
 mod run;
 pub mod statements;
+pub mod threads;
 
 pub use ask::{RecallOptions, VectorOption};
 pub use calibrate::{Calibration, calibrate};

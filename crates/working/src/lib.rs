@@ -27,4 +27,4 @@ pub mod reduce;
 mod sanitize;
 mod thread;
 
-pub use record::mentions_of;
+pub use record::{mentions_of, thread_event};

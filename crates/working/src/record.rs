@@ -122,14 +122,28 @@ pub(super) fn read(event: &Event, entry: Option<&str>) -> Result<Option<ThreadEn
         Some(entry) => serde_json::from_str(entry).map(Some).map_err(|error| {
             StoreError::Corrupt(format!("entry {} cannot be read: {error}", event.seq.0))
         }),
-        None => Ok(imported_event(event).map(|kind| ThreadEntry::Event {
+        None => Ok(thread_event(event).map(|kind| ThreadEntry::Event {
             event: ThreadEvent::new(kind, event.at),
         })),
     }
 }
 
-/// The thread's event for one that reached the log in another way, such as an import.
-fn imported_event(event: &Event) -> Option<EventType> {
+/// The thread's event for one that reached the log in another way, such as an import. `None` for one that does not
+/// concern the thread: of a side conversation, or of memory that was recalled.
+///
+/// ```
+/// use daybook_domain::working::EventType;
+/// use daybook_domain::{Event, EventSeq, Origin, Timestamp};
+/// # let imported = |origin| Event {
+/// #     seq: EventSeq(1), line: 1, origin, at: Timestamp(0), text: "Hello!".to_owned(), tool: None, call: None,
+/// #     status: None, sidechain: false, place: None,
+/// # };
+/// let event = daybook_working::thread_event(&imported(Origin::Human));
+/// assert_eq!(event, Some(EventType::user("Hello!")));
+/// assert_eq!(daybook_working::thread_event(&imported(Origin::Recalled)), None);
+/// ```
+#[must_use]
+pub fn thread_event(event: &Event) -> Option<EventType> {
     if event.sidechain {
         return None;
     }

@@ -40,7 +40,7 @@ pub(crate) struct ModelChoices {
 }
 
 /// When threads are compacted, and the parameters of the model's request.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct CompactionSettings {
     pub(crate) llm: LlmConfig,
     /// Whether threads are compacted automatically.
@@ -92,6 +92,7 @@ impl ModelChoices {
             )?,
             compacting: CompactionSettings {
                 llm: LlmConfig {
+                    compact_model: None,
                     compact_temperature: choices.compact_temperature as f32,
                     compact_max_tokens: u32::try_from(choices.compact_max_tokens)
                         .unwrap_or(u32::MAX),

@@ -88,18 +88,18 @@ fn team9s_names_of_its_configuration_are_understood() {
         models.compact.map(|it| it.model).as_deref(),
         Some("small-1")
     );
-    let compacting = models.compacting;
+    let compacting = &models.compacting;
     assert_eq!((compacting.auto, compacting.threshold), (false, 40));
-    let llm = compacting.llm;
+    let llm = &compacting.llm;
     assert_eq!(
         (llm.compact_temperature, llm.compact_max_tokens),
         (0.7, 900)
     );
 
     let default = read(&["auto_compact_tokens=none"], &[], HOME).expect("they make sense");
-    let compacting = default.models.compacting;
+    let compacting = &default.models.compacting;
     assert_eq!(
-        (compacting.llm, compacting.tokens),
+        (compacting.llm.clone(), compacting.tokens),
         (Default::default(), None)
     );
     assert_eq!((compacting.auto, compacting.threshold), (true, 20));

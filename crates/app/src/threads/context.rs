@@ -1,10 +1,14 @@
 //! Builds the messages for an agent's model from a thread's state and recalled memory, within a budget.
 
+use std::collections::HashSet;
+
 use anyhow::Result;
-use daybook_domain::SessionId;
 use daybook_domain::seams::SessionCatalog;
-use daybook_domain::working::ChunkType;
+use daybook_domain::working::{ChunkType, ThreadState, WorkingFlowSubType};
+use daybook_domain::{EventSeq, SessionId};
 use daybook_engine::jobs::is_named_agent;
+use daybook_engine::recall::confidence::Likelihood;
+use daybook_engine::recall::search::ANSWERS;
 use daybook_llm::Wire;
 use daybook_working::context::{
     ContextOptions, ContextStyle, OmissionReason, ThreadContext, build,
@@ -20,6 +24,8 @@ use crate::wiring::Daybook;
 
 /// Most answers that are recalled.
 const RECALLED: usize = 10;
+/// Most of them from the thread's own events that were condensed.
+const RECALLED_OWN: usize = 5;
 
 /// The format of the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,7 +63,7 @@ pub(crate) async fn context(
 ) -> Result<Value> {
     let state = super::state(daybook, thread, None).await?;
     let recalled = match &query.recall {
-        Some(question) => recall(daybook, thread, question).await?,
+        Some(question) => recall(daybook, thread, &state, question).await?,
         None => None,
     };
     let options = ContextOptions {
@@ -79,22 +85,36 @@ pub(crate) async fn context(
     ))
 }
 
-/// Renders what memory holds about `question` for agents, without answers from this thread itself.
-async fn recall(daybook: &Daybook, thread: &SessionId, question: &str) -> Result<Option<String>> {
+/// Renders what memory holds about `question` for agents. What the thread itself holds as it was is not repeated; what of it
+/// was condensed is recalled, whether or not it surely answers the question.
+async fn recall(
+    daybook: &Daybook,
+    thread: &SessionId,
+    state: &ThreadState,
+    question: &str,
+) -> Result<Option<String>> {
     if !daybook.settings.has_memory_for(&thread.agent) {
         return Ok(None);
     }
     let query = RecallQuery {
         text: question.to_owned(),
-        limit: RECALLED,
-        strict: true,
+        limit: ANSWERS,
         caller: Some(caller_of(daybook, thread).await?),
         ..RecallQuery::default()
     };
     let mut found = answer_query(daybook, &query).await?;
-    found
-        .answers
-        .retain(|answer| answer.session.as_ref() != Some(thread));
+    let is_likely = found.confidence.label == Likelihood::Likely;
+    let held = held_events(state);
+    let mut own = 0;
+    found.answers.retain(|answer| {
+        if answer.session.as_ref() != Some(thread) {
+            return is_likely;
+        }
+        let is_condensed = answer.events.iter().any(|seq| !held.contains(seq));
+        own += usize::from(is_condensed);
+        is_condensed && own <= RECALLED_OWN
+    });
+    found.answers.truncate(RECALLED);
     Ok((!found.answers.is_empty()).then(|| render_recalled(daybook, &found).text))
 }
 
@@ -113,6 +133,15 @@ async fn caller_of(daybook: &Daybook, thread: &SessionId) -> Result<NamedCaller>
         team: session.venue.team,
         project: None,
     })
+}
+
+/// The events whose chunks the state holds as they were.
+fn held_events(state: &ThreadState) -> HashSet<EventSeq> {
+    let whole = state.chunks().filter(|chunk| {
+        !chunk.is(WorkingFlowSubType::Compacted) && !chunk.metadata.custom.contains_key("pruned")
+    });
+    let seqs = whole.filter_map(|chunk| chunk.metadata.custom.get("seq")?.as_u64());
+    seqs.map(EventSeq).collect()
 }
 
 fn context_json(

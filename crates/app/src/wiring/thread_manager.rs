@@ -10,7 +10,7 @@ use daybook_domain::{Session, SessionKind};
 use daybook_engine::extract::model::ModelForSession;
 use daybook_llm::{TokenVocabulary, Tokenizer};
 use daybook_text::redact::Redactor;
-use daybook_working::compact::Count;
+use daybook_working::compact::{Count, LlmConfig};
 use daybook_working::manager::{MemoryManager, MemoryManagerConfig};
 use daybook_working::reduce::ReducerRegistry;
 
@@ -62,16 +62,25 @@ impl Daybook {
     }
 
     fn manager_config(&self, model: Option<Arc<dyn Model>>, auto: bool) -> MemoryManagerConfig {
-        let compacting = self.settings.models.compacting;
+        let compacting = &self.settings.models.compacting;
+        let defaults = MemoryManagerConfig::default();
+        let compact_model = model.as_ref().map(|model| model.name().to_owned());
         let count: Count = match model {
             Some(model) => Arc::new(move |text: &str| model.count_tokens(text)),
             None => Arc::new(|text: &str| TokenVocabulary::Other.count(text)),
         };
         MemoryManagerConfig {
-            llm: compacting.llm,
+            llm: LlmConfig {
+                compact_model,
+                ..compacting.llm.clone()
+            },
             auto_compact_enabled: auto,
             auto_compact_threshold: compacting.threshold,
             auto_compact_tokens: compacting.tokens,
+            // The setting says what the agent's model can read, too: it is four fifths of the window.
+            window_tokens: compacting
+                .tokens
+                .map_or(defaults.window_tokens, |tokens| tokens / 4 * 5),
             count,
             tenant: self.tenant.clone(),
             agent: DEFAULT_AGENT.to_owned(),
@@ -80,7 +89,7 @@ impl Daybook {
             patience: self.settings.profile.triggers.patience,
             switches: self.switches(),
             redactor: Redactor::current(),
-            ..MemoryManagerConfig::default()
+            ..defaults
         }
     }
 

@@ -184,7 +184,9 @@ fn what_cannot_be_measured_is_named() {
     );
     let message = refused(&["eval", "locomo", &path, "--split", "tune"]);
     assert!(
-        message.contains("--split is for `daybook eval questions`, `changes` and `statements`"),
+        message.contains(
+            "--split is for `daybook eval questions`, `changes`, `statements` and `threads`"
+        ),
         "{message}"
     );
     let message = refused(&["eval", "locomo", &path, "--limit", "0"]);

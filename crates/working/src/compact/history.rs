@@ -19,17 +19,25 @@ use super::excerpt::{ends, without_memories};
 use super::extractive::account_of;
 use super::{CompactionContext, CompactionResult, Compactor};
 use daybook_text::prompt::Prompt;
+use serde::{Deserialize, Serialize};
 
-/// Parameters of the request to the model (Team9's `LLMConfig`).
+/// The model that condenses, and parameters of the request to it (Team9's `LLMConfig`, with its names in JSON).
 ///
 /// ```
 /// use daybook_working::compact::LlmConfig;
 /// let brief = LlmConfig { compact_max_tokens: 500, ..LlmConfig::default() };
 /// assert_eq!(brief.compact_temperature, 0.3);
+/// let read: LlmConfig = serde_json::from_str(r#"{"compactModel": "gpt-4o-mini", "compactMaxTokens": 500}"#)?;
+/// assert_eq!(read, LlmConfig { compact_model: Some("gpt-4o-mini".to_owned()), ..brief });
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 #[doc(alias = "LLMConfig")]
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct LlmConfig {
+    /// The model's name, for whatever makes the model of it; none for a model that is handed over as such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compact_model: Option<String>,
     /// The sampling temperature, from 0 to 2.
     pub compact_temperature: f32,
     /// Most tokens of the summary.
@@ -39,6 +47,7 @@ pub struct LlmConfig {
 impl Default for LlmConfig {
     fn default() -> Self {
         Self {
+            compact_model: None,
             compact_temperature: 0.3,
             compact_max_tokens: 2_000,
         }

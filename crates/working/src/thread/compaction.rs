@@ -72,13 +72,13 @@ impl Compactions {
         config: Arc<MemoryManagerConfig>,
         model: Option<Arc<dyn Model>>,
     ) -> Self {
-        let llm = config.llm;
+        let llm = config.llm.clone();
         let compactors = Compactors {
             custom: Vec::new(),
-            model: model.map(|model| WorkingHistoryCompactor::new(model, llm)),
             last: Arc::new(ExtractiveCompactor {
                 max_tokens: llm.compact_max_tokens,
             }),
+            model: model.map(|model| WorkingHistoryCompactor::new(model, llm)),
         };
         Self {
             appender,

@@ -17,7 +17,7 @@ use daybook_text::redact::Redactor;
 /// use daybook_working::compact::LlmConfig;
 /// use daybook_working::manager::MemoryManagerConfig;
 /// let config = MemoryManagerConfig {
-///     llm: LlmConfig { compact_temperature: 0.3, compact_max_tokens: 2_000 },
+///     llm: LlmConfig { compact_max_tokens: 2_000, ..LlmConfig::default() },
 ///     auto_compact_enabled: true,
 ///     auto_compact_threshold: 20,
 ///     ..MemoryManagerConfig::default()
@@ -26,7 +26,7 @@ use daybook_text::redact::Redactor;
 /// ```
 #[derive(Clone)]
 pub struct MemoryManagerConfig {
-    /// Parameters of the requests with which a model condenses.
+    /// The model that condenses, and parameters of the requests to it.
     pub llm: LlmConfig,
     /// Whether chunks are compacted without being asked. `true`.
     pub auto_compact_enabled: bool,

@@ -57,6 +57,7 @@ fn initialised() -> MemoryManager {
         clock,
         MemoryManagerConfig {
             llm: LlmConfig {
+                compact_model: Some("gpt-4o-mini".to_owned()),
                 compact_temperature: 0.3,
                 compact_max_tokens: 2_000,
             },

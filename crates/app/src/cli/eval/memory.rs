@@ -10,6 +10,7 @@ use daybook_engine::append::IngestContext;
 use daybook_engine::extract::extractive::Extractive;
 use daybook_engine::jobs::{WorkLimits, WorkerContext};
 use daybook_eval::changes::CaseMemory;
+use daybook_eval::threads::ThreadMemory;
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
 use daybook_text::redact::Redactor;
 use jiff::tz::TimeZone;
@@ -38,19 +39,29 @@ impl MemoryFactory {
 
     /// An empty memory with default settings: figures do not depend on a person's own.
     pub(super) fn make(&self) -> Result<IngestContext, BoxError> {
+        Ok(self.make_with_threads()?.intake)
+    }
+
+    /// As [`Self::make`], with threads.
+    pub(super) fn make_with_threads(&self) -> Result<ThreadMemory, BoxError> {
         self.progress
             .set_done(self.created.replace(self.created.get() + 1));
         let folder = tempfile::tempdir()?;
         let store = SqliteStore::open(&folder.path().join(DATABASE), SqliteOptions::default())?;
+        let store = Arc::new(store);
         self.folder.replace(Some(folder));
-        Ok(IngestContext {
-            store: Arc::new(store),
+        let intake = IngestContext {
+            store: Arc::clone(&store) as _,
             clock: Arc::new(SystemClock),
             tenant: Tenant::local(),
             patience: DueLimits::default(),
             switches: Switches::default(),
             redactor: Arc::new(Redactor::standard()),
             readers: 1,
+        };
+        Ok(ThreadMemory {
+            intake,
+            threads: store,
         })
     }
 

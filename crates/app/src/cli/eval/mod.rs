@@ -8,6 +8,7 @@ mod misses;
 mod models;
 mod statements;
 mod table;
+mod threads;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,10 +46,10 @@ pub(crate) struct EvalCommand {
     /// Its file, or of beam the folder of its chats
     path: PathBuf,
     /// With `questions`: ask about the transcripts in this folder, in a temporary memory. Without it,
-    /// your own memory is searched
+    /// your own memory is searched. With `threads`: the folder of the transcripts
     #[arg(long, value_name = "FOLDER")]
     transcripts: Option<PathBuf>,
-    /// With `questions`, `changes` and `statements`: only those of this split
+    /// With `questions`, `changes`, `statements` and `threads`: only those of this split
     #[arg(long, value_enum)]
     split: Option<SplitName>,
     /// Results for each question; fewer than 20 make recall among 20 smaller
@@ -94,6 +95,8 @@ enum Benchmark {
     Changes,
     /// Messages, and what of each is worth keeping, a file: TOML
     Statements,
+    /// What a person insisted on in long sessions, and whether their threads keep it, a file: TOML
+    Threads,
 }
 
 /// What questions of one's own are for.
@@ -112,17 +115,19 @@ impl EvalCommand {
         }
         let is_split = matches!(
             self.benchmark,
-            Benchmark::Questions | Benchmark::Changes | Benchmark::Statements
+            Benchmark::Questions | Benchmark::Changes | Benchmark::Statements | Benchmark::Threads
         );
-        if self.transcripts.is_some() && self.benchmark != Benchmark::Questions {
-            bail!("--transcripts is for `daybook eval questions`");
+        let reads = matches!(self.benchmark, Benchmark::Questions | Benchmark::Threads);
+        if self.transcripts.is_some() && !reads {
+            bail!("--transcripts is for `daybook eval questions` and `threads`");
         }
         if self.split.is_some() && !is_split {
-            bail!("--split is for `daybook eval questions`, `changes` and `statements`");
+            bail!("--split is for `daybook eval questions`, `changes`, `statements` and `threads`");
         }
         let report = match self.benchmark {
             Benchmark::Changes => return self.run_changes(common),
             Benchmark::Statements => return self.run_statements(common),
+            Benchmark::Threads => return self.run_threads(common),
             Benchmark::Locomo => self.run_benchmark(common, &load::load_locomo(&self.path)?),
             Benchmark::Longmemeval => {
                 self.run_benchmark(common, &load::load_longmemeval(&self.path)?)

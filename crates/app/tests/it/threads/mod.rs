@@ -347,6 +347,49 @@ fn what_memory_knows_is_put_before_the_question() {
 }
 
 #[test]
+fn what_a_thread_condensed_is_recalled_from_its_own_session() {
+    let place = TestPlace::new();
+    place.stdout(&["threads", "create", "tides"]);
+    let say = |text: &str| json!({"type": "USER_MESSAGE", "content": text});
+    let call = json!({"type": "LLM_TOOL_CALL", "toolName": "read_table", "callId": "c1",
+        "arguments": {"harbour": "Oban", "station": "lighthouse", "note": "the turquoise buoy drifted north"}});
+    let outcome = json!({"type": "TOOL_RESULT", "toolName": "read_table", "callId": "c1", "success": true,
+        "result": "a line of the table\n".repeat(40)});
+    let told = format!(
+        "Ben moved the winch behind the boathouse. {}",
+        "It was late. ".repeat(500)
+    );
+    let first = [
+        say("Please never deploy on Fridays"),
+        call,
+        outcome,
+        say(&told),
+    ];
+    dispatch(&place, "tides", first.into_iter().chain((1..=24).map(wish)));
+    let context = |recall: &str| {
+        let asked = [
+            "threads",
+            "context",
+            "tides",
+            "--max-tokens",
+            "8192",
+            "--recall",
+            recall,
+        ];
+        place.json(&asked)
+    };
+    let shown = context("where did Ben move the winch");
+    assert_eq!(shown["recalled"], true, "{shown}");
+    let text = shown["messages"].to_string();
+    assert!(text.contains("behind the boathouse"), "{text}");
+    assert!(text.contains("Please never deploy on Fridays"), "{text}");
+    // What the thread still holds as it was is not shown twice.
+    let newest = context("wish number 24");
+    let text = newest["messages"].to_string();
+    assert_eq!(text.matches("Wish number 24:").count(), 1, "{text}");
+}
+
+#[test]
 fn a_ledger_in_a_file_knows_of_what_threads_say() {
     let place = TestPlace::new();
     std::fs::create_dir_all(place.root()).expect("a folder");
