@@ -4,7 +4,7 @@
 //! heading. Both files are written together. A block with a known hash is the engine's. One with other words and the
 //! heading of a marker that no block has is the engine's, changed by a person. Every other block is a person's.
 //!
-//! All that works with the file's entries works with its text as [`annotate`] makes it, in which the headings carry
+//! All that works with the file's entries works with its text as `annotate` makes it, in which the headings carry
 //! the markers. It has the same lines as the file.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
