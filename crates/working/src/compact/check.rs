@@ -9,15 +9,18 @@ use daybook_domain::working::{Chunk, ChunkType, WorkingFlowSubType};
 use super::{CompactionResult, Count, SummaryRoom, weight};
 
 /// Most tokens of a result, in percent of those of the chunks that it replaces: with less gain, the next
-/// compaction would soon be due. In a window that is half empty, fewer chunks are gain enough.
+/// compaction would soon be due.
 const MOST: u64 = 95;
+/// In a window that is half empty, fewer chunks are gain enough. A result may then take so many tokens more for each chunk:
+/// the headings of a first summary take room that short chunks do not save.
+const HEADINGS: u64 = 4;
 
 /// Most tokens of a result that replaces `chunks`. An earlier summary among them counts in full: it was condensed before,
 /// and a gain demanded of it, too, would make it shorter each time.
 pub(super) fn most_tokens(chunks: &[Arc<Chunk>], room: SummaryRoom, count: &Count) -> u64 {
     let before: u64 = chunks.iter().map(|chunk| weight(chunk, count)).sum();
     if room.stays.saturating_add(before) <= room.window / 2 {
-        return before;
+        return before + HEADINGS * chunks.len() as u64;
     }
     let tokens = chunks.iter().map(|chunk| {
         let tokens = weight(chunk, count);
