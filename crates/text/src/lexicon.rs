@@ -249,7 +249,7 @@ impl Lexicon {
         &self.sections[at.expect("every cue has a section")]
     }
 
-    /// Weight of the strongest cue of this kind in `low`, plus [`FURTHER`] for each further one.
+    /// Weight of the strongest cue of this kind in `low`, plus `FURTHER` for each further one.
     pub fn weight(&self, cue: Cue, low: &str) -> i32 {
         let cues = self.cues(cue);
         let hits: Vec<i32> = cues.hits(low).map(|i| cues.lines[i].0).collect();
