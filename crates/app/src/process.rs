@@ -30,10 +30,28 @@ pub(crate) fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     runtime.block_on(Box::pin(work))
 }
 
+/// Stack of a thread that does a share of work, in bytes: as much as the main thread of most systems has. In a build without
+/// optimisation a whole update, many calls deep, overflows the 2 MiB of other threads. Only what is used takes memory.
+const WORK_STACK: usize = 8 << 20;
+
+/// Starts a thread with room for a whole update.
+pub(crate) fn spawn_work(work: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(WORK_STACK);
+    thread
+        .spawn(work)
+        .expect("the system gives a process its few threads");
+}
+
 /// Runs `work` on a thread of its own, because a caller may be inside a runtime, where [`block_on`] would panic.
 pub(crate) fn run_on_new_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let done = std::thread::scope(|scope| scope.spawn(work).join());
-    done.unwrap_or_else(|_| Err(anyhow!("opening broke off")))
+    let thread = std::thread::Builder::new().stack_size(WORK_STACK);
+    std::thread::scope(|scope| {
+        let opening = thread
+            .spawn_scoped(scope, work)
+            .context("cannot start a thread")?;
+        let done = opening.join();
+        done.unwrap_or_else(|_| Err(anyhow!("opening broke off")))
+    })
 }
 
 /// Lowers the priority of this process below all others on the machine: agents wait for hooks, and no caller waits for

@@ -15,7 +15,7 @@ use super::outage::{Outage, pause};
 use super::pending::{import_changed, is_due, process_pending_exclusively, stop_after};
 use crate::folders::data_folder;
 use crate::models::embedding::embed_share;
-use crate::process::block_on;
+use crate::process::{block_on, spawn_work};
 use crate::settings::Settings;
 use crate::terminal::progress::UpdateBar;
 use crate::wiring::{Daybook, spool_of};
@@ -29,7 +29,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// changes in the folders of hosts. Transcripts that exist at the start and were never imported stay out, because their
 /// person was not asked.
 pub(crate) fn start(root: PathBuf, set: Vec<String>, follow: bool, stop: Stop) {
-    std::thread::spawn(move || {
+    spawn_work(move || {
         let mut worker = BackgroundWorker {
             root,
             set,
