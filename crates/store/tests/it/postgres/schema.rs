@@ -20,7 +20,7 @@ use crate::schema::{
 };
 
 /// The newest schema that is committed.
-const NEWEST: u32 = 18;
+const NEWEST: u32 = 19;
 
 /// The first one that has uses.
 const USES: u32 = 8;

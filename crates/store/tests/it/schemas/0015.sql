@@ -27,7 +27,7 @@ CREATE TABLE sessions (
     events       INTEGER NOT NULL,
     passed       TEXT NOT NULL DEFAULT '',
     last_line    INTEGER NOT NULL,
-    first_source TEXT, rules INTEGER NOT NULL DEFAULT 0, rescan INTEGER, erase INTEGER NOT NULL DEFAULT 0, pollution TEXT, kept_on INTEGER NOT NULL DEFAULT 0, room_id TEXT, thread_id TEXT, team TEXT, filed_in TEXT,
+    first_source TEXT, rules INTEGER NOT NULL DEFAULT 0, rescan INTEGER, erase INTEGER NOT NULL DEFAULT 0, pollution TEXT, kept_on INTEGER NOT NULL DEFAULT 0,
     UNIQUE (tenant_no, host_id, agent)
 );
 CREATE INDEX sessions_active ON sessions (tenant_no, last_at) WHERE known;
@@ -482,7 +482,6 @@ INSERT INTO schema_migrations VALUES (12, 'supersessions', '4952e16dd420e3284e29
 INSERT INTO schema_migrations VALUES (13, 'selections', 'ec15c587fbd1a916afc4cb4f43748807', 0, 9);
 INSERT INTO schema_migrations VALUES (14, 'proposals', '775137464e2eab1beae4d60c1e5dd990', 0, 9);
 INSERT INTO schema_migrations VALUES (15, 'pipeline_state', '45c56c69c8e59c9b228ee1cb4f6595dd', 0, 9);
-INSERT INTO schema_migrations VALUES (16, 'venues', 'bb7d6745e703acc299e586a7b9bc0a9a', 0, 16);
 INSERT INTO schema_migrations VALUES (2, 'failing sources', '80723ee64ce1f1be9c5560c6c9f13ab4', 0, 1);
 INSERT INTO schema_migrations VALUES (3, 'identity', '61c0a6e0663859c3fcd3af6fdf25bae3', 0, 1);
 INSERT INTO schema_migrations VALUES (4, 'outlines', 'ee648a4d9f769c4623eb1d1609c1aef5', 0, 4);
@@ -492,9 +491,9 @@ INSERT INTO schema_migrations VALUES (7, 'typed references', 'ccb7d66485b20203de
 INSERT INTO schema_migrations VALUES (8, 'quarantine', '2c81f0bbf01a0137aaf5faa45ddfc444', 0, 7);
 INSERT INTO schema_migrations VALUES (9, 'rescans', 'd1475ba6d88b3fdf6c9fe5e2d4d9a23f', 0, 9);
 INSERT INTO tenants VALUES (1, 'local');
-INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, 0, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, '', 6, '/logs/1', 7, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL);
-INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 0, 0, NULL, NULL, NULL, 1793491200000, 1793491200000, 2, '', 2, NULL, 7, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL);
-INSERT INTO sessions VALUES (3, 1, 'claude-code', 'gone', 1, 'gone', 'root', 0, 0, NULL, NULL, NULL, 0, 0, 0, '', 0, NULL, 7, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL);
+INSERT INTO sessions VALUES (1, 1, 'claude-code', 'aaaa-one', 1, 'aaaa', 'root', 0, 0, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, '', 6, '/logs/1', 7, NULL, 0, NULL, 0);
+INSERT INTO sessions VALUES (2, 1, 'claude-code', 'bb', 1, 'bb', 'root', 0, 0, NULL, NULL, NULL, 1793491200000, 1793491200000, 2, '', 2, NULL, 7, NULL, 0, NULL, 0);
+INSERT INTO sessions VALUES (3, 1, 'claude-code', 'gone', 1, 'gone', 'root', 0, 0, NULL, NULL, NULL, 0, 0, 0, '', 0, NULL, 7, NULL, 0, NULL, 0);
 INSERT INTO events VALUES (4294967297, 1, X'931B7D798608163034002EC84BC9C771', 1, 'human', 1793491201000, NULL, NULL, NULL, 0, 1, 't0 s0 1', NULL);
 INSERT INTO events VALUES (4294967298, 1, X'8909C8F72BF8BAC3FEDB435EDCB233E7', 2, 'human', 1793491202000, NULL, NULL, NULL, 0, 1, 't0 s0 2', NULL);
 INSERT INTO events VALUES (4294967299, 1, X'32FFACCB6F088EFA9F6238EC477F3F94', 3, 'human', 1793491203000, NULL, NULL, NULL, 0, 1, 't0 s0 3', NULL);

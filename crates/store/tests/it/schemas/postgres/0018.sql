@@ -529,11 +529,7 @@ CREATE TABLE public.sessions (
     rules bigint DEFAULT 0 NOT NULL,
     rescan bigint,
     pollution text COLLATE pg_catalog."C",
-    kept_on boolean DEFAULT false NOT NULL,
-    room_id text COLLATE pg_catalog."C",
-    thread_id text COLLATE pg_catalog."C",
-    team text COLLATE pg_catalog."C",
-    filed_in text COLLATE pg_catalog."C"
+    kept_on boolean DEFAULT false NOT NULL
 );
 ALTER TABLE ONLY public.sessions FORCE ROW LEVEL SECURITY;
 CREATE TABLE public.tenants (
@@ -871,30 +867,29 @@ INSERT INTO public.observations OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 6920554
 INSERT INTO public.places OVERRIDING SYSTEM VALUE VALUES (1, 1, 1, 'main');
 INSERT INTO public.projects VALUES (1, 'example.org/ada/left', 'left', false);
 INSERT INTO public.roots OVERRIDING SYSTEM VALUE VALUES (1, 1, '/home/ada/a', 'left', false);
-INSERT INTO public.schema_migrations VALUES (1, 'first', 'a07b819f7d40e1e22038abff63ad0a81', 1795610734328, 1);
-INSERT INTO public.schema_migrations VALUES (2, 'index', '48ee6e77323630aaf5ec385b23f66ed4', 1795610734336, 2);
-INSERT INTO public.schema_migrations VALUES (3, 'jobs', '0c05079586c8e9f5eef4866e8e545249', 1795610734339, 3);
-INSERT INTO public.schema_migrations VALUES (4, 'failing sources', '6f28e1383adde6964cf544faf11abad1', 1795610734341, 3);
-INSERT INTO public.schema_migrations VALUES (5, 'identity', '2d0dc95ffabc437fcfd6fafbc7c113e8', 1795610734344, 3);
-INSERT INTO public.schema_migrations VALUES (6, 'commits', '52fe143ebab22e6615996b59508c6587', 1795610734347, 3);
-INSERT INTO public.schema_migrations VALUES (7, 'outlines', '21912971a20710f12ae505156e59e88d', 1795610734354, 7);
-INSERT INTO public.schema_migrations VALUES (8, 'uses', '0d12a30f6605ec09edd7896e0c2b149f', 1795610734358, 7);
-INSERT INTO public.schema_migrations VALUES (9, 'fallbacks', '3a572dff2c9fa68e7b220702eee442bc', 1795610734360, 7);
-INSERT INTO public.schema_migrations VALUES (10, 'typed references', '93c722a0be09ff070a9f8ac2c8824e0e', 1795610734370, 10);
-INSERT INTO public.schema_migrations VALUES (11, 'quarantine', 'dc465f0e329dd87079be903c89919cc2', 1795610734372, 10);
-INSERT INTO public.schema_migrations VALUES (12, 'rescans', '091efcece71ecb2ff47f0f05449b7b07', 1795610734374, 12);
-INSERT INTO public.schema_migrations VALUES (13, 'pollution', 'd41caf62dda9ab7245e8293379fc9ba1', 1795610734376, 12);
-INSERT INTO public.schema_migrations VALUES (14, 'origins', 'e2704dec1a228197259cdc5891157d01', 1795610734378, 12);
-INSERT INTO public.schema_migrations VALUES (15, 'supersessions', 'ad1e1e0c70d6c68938993d085bd3898a', 1795610734381, 12);
-INSERT INTO public.schema_migrations VALUES (16, 'selections', '0366d963653b6156f3a783df3c9b8702', 1795610734383, 12);
-INSERT INTO public.schema_migrations VALUES (17, 'proposals', '17641a188ce87bc2ef1fb2e84ec268c8', 1795610734385, 12);
-INSERT INTO public.schema_migrations VALUES (18, 'pipeline_state', '662d73889d8c23dba3d0465384b07773', 1795610734394, 12);
-INSERT INTO public.schema_migrations VALUES (19, 'venues', '390d068e502de486a7a3f3356a2e9ba6', 1795610734395, 19);
+INSERT INTO public.schema_migrations VALUES (1, 'first', 'a07b819f7d40e1e22038abff63ad0a81', 1795605949395, 1);
+INSERT INTO public.schema_migrations VALUES (2, 'index', '48ee6e77323630aaf5ec385b23f66ed4', 1795605949404, 2);
+INSERT INTO public.schema_migrations VALUES (3, 'jobs', '0c05079586c8e9f5eef4866e8e545249', 1795605949407, 3);
+INSERT INTO public.schema_migrations VALUES (4, 'failing sources', '6f28e1383adde6964cf544faf11abad1', 1795605949409, 3);
+INSERT INTO public.schema_migrations VALUES (5, 'identity', '2d0dc95ffabc437fcfd6fafbc7c113e8', 1795605949412, 3);
+INSERT INTO public.schema_migrations VALUES (6, 'commits', '52fe143ebab22e6615996b59508c6587', 1795605949415, 3);
+INSERT INTO public.schema_migrations VALUES (7, 'outlines', '21912971a20710f12ae505156e59e88d', 1795605949422, 7);
+INSERT INTO public.schema_migrations VALUES (8, 'uses', '0d12a30f6605ec09edd7896e0c2b149f', 1795605949425, 7);
+INSERT INTO public.schema_migrations VALUES (9, 'fallbacks', '3a572dff2c9fa68e7b220702eee442bc', 1795605949426, 7);
+INSERT INTO public.schema_migrations VALUES (10, 'typed references', '93c722a0be09ff070a9f8ac2c8824e0e', 1795605949430, 10);
+INSERT INTO public.schema_migrations VALUES (11, 'quarantine', 'dc465f0e329dd87079be903c89919cc2', 1795605949432, 10);
+INSERT INTO public.schema_migrations VALUES (12, 'rescans', '091efcece71ecb2ff47f0f05449b7b07', 1795605949434, 12);
+INSERT INTO public.schema_migrations VALUES (13, 'pollution', 'd41caf62dda9ab7245e8293379fc9ba1', 1795605949435, 12);
+INSERT INTO public.schema_migrations VALUES (14, 'origins', 'e2704dec1a228197259cdc5891157d01', 1795605949437, 12);
+INSERT INTO public.schema_migrations VALUES (15, 'supersessions', 'ad1e1e0c70d6c68938993d085bd3898a', 1795605949439, 12);
+INSERT INTO public.schema_migrations VALUES (16, 'selections', '0366d963653b6156f3a783df3c9b8702', 1795605949441, 12);
+INSERT INTO public.schema_migrations VALUES (17, 'proposals', '17641a188ce87bc2ef1fb2e84ec268c8', 1795605949442, 12);
+INSERT INTO public.schema_migrations VALUES (18, 'pipeline_state', '662d73889d8c23dba3d0465384b07773', 1795605949446, 12);
 INSERT INTO public.scopes OVERRIDING SYSTEM VALUE VALUES (1, 1, 'project', 'left', 2, NULL, NULL);
 INSERT INTO public.session_places VALUES (1, 1, 1);
-INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (1, 1, 'claude-code', 'aaaa-one', true, 'aaaa', 'root', false, false, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, '', 6, '/logs/1', 7, NULL, NULL, false, NULL, NULL, NULL, NULL);
-INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (3, 1, 'claude-code', 'gone', true, 'gone', 'root', false, false, NULL, NULL, NULL, 0, 0, 0, '', 0, NULL, 7, NULL, NULL, false, NULL, NULL, NULL, NULL);
-INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (2, 1, 'claude-code', 'bb', true, 'bb', 'root', false, false, NULL, NULL, NULL, 1793491200000, 1793491200000, 2, '', 2, NULL, 7, NULL, NULL, false, NULL, NULL, NULL, NULL);
+INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (1, 1, 'claude-code', 'aaaa-one', true, 'aaaa', 'root', false, false, NULL, NULL, NULL, 1793491201000, 1793491204000, 6, '', 6, '/logs/1', 7, NULL, NULL, false);
+INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (3, 1, 'claude-code', 'gone', true, 'gone', 'root', false, false, NULL, NULL, NULL, 0, 0, 0, '', 0, NULL, 7, NULL, NULL, false);
+INSERT INTO public.sessions OVERRIDING SYSTEM VALUE VALUES (2, 1, 'claude-code', 'bb', true, 'bb', 'root', false, false, NULL, NULL, NULL, 1793491200000, 1793491200000, 2, '', 2, NULL, 7, NULL, NULL, false);
 INSERT INTO public.sources VALUES (1, '/logs/1', 'claude-code', 1, 4, 0, 4, 4, 4, -5, 1, 1, 'not JSON', 0, '{}', NULL, 0, NULL);
 INSERT INTO public.spend_calls OVERRIDING SYSTEM VALUE VALUES (1, 1, 'ada', '1', 'extract', 'ada/small', 'claude-code', 'bb', 'project', 'left', 1793500702000, '2026-11-01', 900, 40, 1793500703000, 300, 100, 20, 17);
 INSERT INTO public.spend_calls OVERRIDING SYSTEM VALUE VALUES (2, 1, 'ada', '1', 'extract', 'ada/small', 'claude-code', 'bb', 'project', 'left', 1793500702000, '2026-11-01', 900, 40, NULL, NULL, NULL, NULL, NULL);
