@@ -123,6 +123,7 @@ pub(super) fn ask(taken: &ImportedTranscripts, wire: Wire, dialect: Dialect) -> 
     let clock = ManualClock::at(NOW);
     clock.advance(Duration::from_secs(86_400));
     let shop = WorkerContext {
+        before_files: None,
         store: open(root.path())?,
         trees: None,
         root: root.path().to_owned(),

@@ -242,6 +242,7 @@ pub(crate) fn worker(
     extractor: Arc<dyn Extractor>,
 ) -> WorkerContext {
     WorkerContext {
+        before_files: None,
         store: Arc::clone(store),
         trees: None,
         root: root.to_owned(),

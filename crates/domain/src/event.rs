@@ -39,6 +39,10 @@ impl Origin {
     }
 }
 
+/// The text of an event whose words are lost with a database, while its place in the log is known from the record.
+/// It is a [`Origin::Harness`] event, which nothing is learned from; an append of the same event replaces it.
+pub const EXPIRED_EVENT: &str = "[source expired: these words were lost with the database, and their transcript was not read again]";
+
 /// How a tool call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -38,6 +38,7 @@ pub mod pollution;
 pub mod price;
 pub mod proposals;
 pub mod quarantine;
+pub mod record;
 pub mod rescan;
 pub mod rules;
 pub mod seams;
@@ -67,7 +68,7 @@ pub use claim::{Claim, ClaimLimits};
 pub use descriptor::Descriptor;
 pub use entity::{EntityChange, EntityWrite, StagedEntityWrite};
 pub use error::{BoxError, StoreError};
-pub use event::{Event, NewEvent, Origin, ToolStatus};
+pub use event::{EXPIRED_EVENT, Event, NewEvent, Origin, ToolStatus};
 pub use extraction::{
     Digest, Extraction, ExtractionRecord, FallbackFor, Outcome, Provenance, Yield,
 };
@@ -83,6 +84,7 @@ pub use place::{Place, PlaceNo, Project, RemoteCount, RemoteEvidence, RemoteSour
 pub use pollution::{Pollution, PollutionCause, PollutionRule};
 pub use price::{Money, Price, PriceTable};
 pub use proposals::{Proposal, ProposalRecord, StatementDigest, StatementRef};
+pub use record::{BadRecordLine, RecordKey, RecordKind, StaleRecord};
 pub use rules::RulesRevision;
 pub use selection::{
     ExtractionSnapshot, SelectedSession, SelectionDiff, SelectionLimits, SelectionRecord,

@@ -90,6 +90,7 @@ pub(crate) async fn process_pending(
         }
         let update = jobs::work(worker, stop, progress).await?;
         daybook.check_out_shared_files().await?;
+        daybook.write_record()?;
         let more = hook_events.processed > 0 && !stop.is_requested() && !spool.is_empty();
         report.add(hook_events, update);
         if !more {

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, bail};
 use daybook_domain::{JobKind, Tenant};
 use daybook_engine::bounded;
 use daybook_engine::files::layout::folder;
+use daybook_engine::files::record::RecordFolder;
 use daybook_engine::files::reindex::{reindex_all, reindex_head};
 use daybook_engine::files::{FilesConfig, Folder};
 use daybook_engine::jobs::{FolderSync, WorkerContext, rebuild_index};
@@ -126,6 +127,10 @@ impl StoreMove {
             folders += self.move_files(&tenant).await?;
         }
         held.close(&self.name).await?;
+        // It would keep what is forgotten in the other database from now on.
+        RecordFolder::of(&self.from.root)
+            .remove()
+            .context("cannot remove the record in files")?;
         Ok(MoveOutcome::Complete { tables, folders })
     }
 

@@ -217,13 +217,13 @@ impl WorkerCommand {
     }
 }
 
-/// Rebuild the index and memory files from the database.
+/// Rebuild the index and memory files from the database, and a lost database from the files.
 #[derive(Args)]
 pub(crate) struct RebuildCommand {}
 
 impl RebuildCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
-        let daybook = Daybook::open_existing(common)?;
+        let daybook = Daybook::open_restoring(common)?;
         let stop = stop_on_interrupt()?;
         block_on(async {
             let (worker, _present) = daybook.attended_worker().await?;

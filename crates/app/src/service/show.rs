@@ -1,7 +1,7 @@
 //! Shows the original text behind a citation.
 
 use anyhow::{Context as _, Result, bail};
-use daybook_domain::{Citation, Event, EventSeq, Session};
+use daybook_domain::{Citation, EXPIRED_EVENT, Event, EventSeq, Session};
 use daybook_text::citation_block;
 
 use super::{RequestError, format_time};
@@ -23,6 +23,8 @@ pub(crate) async fn load_cited(
     })?;
     let session = find_session(daybook, &citation).await?;
     let mut events = load_events(daybook, &session, &citation, around).await?;
+    // Their words were lost with a database, and no transcript has brought them back.
+    events.retain(|event| event.text != EXPIRED_EVENT);
     events.iter_mut().for_each(citation_block::hide_in);
     if events.is_empty() {
         bail!(RequestError::NotFound(format!(

@@ -3,6 +3,7 @@
 //! Not here: requests to memory (`service`), background work (`background`).
 
 mod opening;
+pub(crate) mod record;
 pub(crate) mod redaction;
 mod settled_roots;
 mod sharing;
@@ -34,6 +35,7 @@ use strum::VariantArray;
 
 use crate::models::{ModelCache, ModelContext};
 use crate::settings::Settings;
+use record::RecordKeeper;
 use settled_roots::SettledRoots;
 
 /// Name of the database in the data folder.
@@ -78,6 +80,8 @@ pub(crate) struct Daybook {
     pub(crate) database: MemoryDatabase,
     /// The file that keeps the jobs of sessions, if settings choose one.
     pub(crate) ledger: Option<Arc<Ledgered<SqliteStore>>>,
+    /// Keeps the record in files up to date; `None` where the database is on a server.
+    pub(crate) record: Option<Arc<RecordKeeper>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tenant: Tenant,
     pub(crate) model_cache: ModelCache,
@@ -102,12 +106,18 @@ impl Daybook {
             trees: self.trees.clone(),
             database: self.database.clone(),
             ledger: self.ledger.clone(),
+            record: self.record.clone(),
             clock: Arc::clone(&self.clock),
             tenant: tenant.clone(),
             model_cache: ModelCache::default(),
             thread_manager: OnceLock::new(),
             settled_roots: SettledRoots::default(),
         }
+    }
+
+    /// Writes what has changed since to the record in files.
+    pub(crate) fn write_record(&self) -> Result<()> {
+        self.record.as_ref().map_or(Ok(()), |record| record.write())
     }
 
     /// What models of this tenant are made from.

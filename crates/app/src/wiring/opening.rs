@@ -9,19 +9,21 @@ use std::time::Duration;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use daybook_domain::Timestamp;
 #[cfg(feature = "postgres")]
 use daybook_domain::seams::TreeStore;
 use daybook_domain::seams::{SpendStore, Store};
 use daybook_domain::time::Clock;
 use daybook_domain::working::ThreadStore;
+use daybook_domain::{Tenant, Timestamp};
 use daybook_engine::files::audit::scopes_on_disk;
+use daybook_engine::files::reindex::reindex_everything;
 use daybook_engine::profile::Ledger;
 use daybook_store::flush_state::{self, Ledgered};
 use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
 #[cfg(feature = "postgres")]
 use daybook_store::{PostgresOptions, PostgresStore, Trust, WaitObserver};
 
+use super::record::{RecordKeeper, is_database_lost, restore_database};
 use super::settled_roots::SettledRoots;
 use super::{DATABASE, Daybook, MemoryDatabase, redaction, spool_of, tenant_of};
 #[cfg(feature = "postgres")]
@@ -66,6 +68,15 @@ impl Daybook {
         let has_hook_events = || Settings::load(&folder, &common.set).is_ok_and(has_spool);
         if !Self::may_exist(&folder, &common.set) && !has_hook_events() {
             let scopes = scopes_on_disk(&folder, &tenant_of(&folder, &common.set)).len() as u64;
+            if is_database_lost(&folder) {
+                bail!(
+                    "the database in {} is gone, and the memory files of {} are there: `{}` makes it again \
+                     from them",
+                    data_folder::display_path(&folder),
+                    count(scopes, "scope"),
+                    suggest::command("rebuild"),
+                );
+            }
             if scopes > 0 {
                 bail!(
                     "{} has memory files of {} and no database: `{}` brings a backup back, \
@@ -83,6 +94,16 @@ impl Daybook {
             );
         }
         Self::open_for(common.server_timeout, folder, &common.set)
+    }
+
+    /// Opens the data folder, making its database again from the record if it is gone.
+    pub(crate) fn open_restoring(common: &CommonArgs) -> Result<Self> {
+        let folder = data_folder::locate(common.root.as_deref())?;
+        check_readable(&folder)?;
+        match is_database_lost(&folder) {
+            true => Self::open_for(common.server_timeout, folder, &common.set),
+            false => Self::open_existing(common),
+        }
     }
 
     /// Opens the data folder at `folder` for background work, with settings overridden by `set`.
@@ -113,6 +134,7 @@ impl Daybook {
         };
         let path = folder.join(DATABASE);
         let tenant = settings.tenant.clone();
+        let is_restored = is_database_lost(&folder) && restore_database(&folder)?.is_some();
         let store = SqliteStore::open(&path, SqliteOptions { durability })
             .with_context(|| format!("cannot open {}", data_folder::display_path(&path)))?;
         let database = Arc::new(store);
@@ -129,7 +151,14 @@ impl Daybook {
             Some(ledger) => (Arc::clone(ledger) as _, Arc::clone(ledger) as _),
             None => (Arc::clone(&database) as _, Arc::clone(&database) as _),
         };
+        if is_restored {
+            let (store, now) = (Arc::clone(&database), clock.now());
+            let (root, tenant) = (folder.clone(), tenant.clone());
+            let indexing = move || block_on(index_files(&store, &root, &tenant, now));
+            run_on_new_thread(indexing)?;
+        }
         Ok(Self {
+            record: Some(Arc::new(RecordKeeper::new(&folder, Arc::clone(&database)))),
             root: folder,
             settings,
             store,
@@ -184,6 +213,7 @@ impl Daybook {
             trees: Some(Arc::clone(&database) as Arc<dyn TreeStore>),
             database: MemoryDatabase::Server(database),
             ledger: None,
+            record: None,
             clock: Arc::new(clock),
             tenant,
             model_cache: ModelCache::default(),
@@ -218,6 +248,17 @@ fn wait_reporter() -> WaitObserver {
             print_notice(&format!("waiting for {what}"));
         }
     })
+}
+
+/// Indexes the memory files of a database that was made again.
+async fn index_files(
+    store: &SqliteStore,
+    root: &Path,
+    tenant: &Tenant,
+    now: Timestamp,
+) -> Result<()> {
+    reindex_everything(store, root, tenant, now).await?;
+    Ok(())
 }
 
 fn open_ledger(

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use daybook_engine::bounded;
 #[cfg(feature = "postgres")]
 use daybook_engine::files::name::FileName;
-use daybook_engine::jobs::{WorkLimits, WorkerContext, WorkerLock, free_vanished};
+use daybook_engine::jobs::{BeforeFiles, WorkLimits, WorkerContext, WorkerLock, free_vanished};
 use daybook_text::redact::Redactor;
 
 use super::{Daybook, MemoryDatabase};
@@ -76,6 +76,10 @@ impl Daybook {
         Ok(WorkerContext {
             store: Arc::clone(&self.store),
             trees: self.trees.clone(),
+            before_files: self
+                .record
+                .clone()
+                .map(|record| -> BeforeFiles { Arc::new(move || record.write_before_files()) }),
             root: self.root.clone(),
             clock: Arc::clone(&self.clock),
             extractor: self.models().extractor(holder)?,

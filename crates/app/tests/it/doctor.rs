@@ -271,6 +271,8 @@ fn a_database_that_is_none_any_more_is_made_anew_and_memory_files_are_kept() {
 fn an_empty_database_beside_memory_files_is_said_wherever_it_would_mislead() {
     let place = filled();
     fs::remove_file(database(&place)).unwrap();
+    // With its record, the database would be made again.
+    fs::remove_dir_all(place.root().join("record")).unwrap();
     let output = place.run(&["status"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(

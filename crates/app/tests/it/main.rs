@@ -35,6 +35,7 @@ mod persons_word;
 mod projects;
 mod prompts;
 mod reach;
+mod rebuild;
 mod recall;
 mod redaction;
 mod rescans;

@@ -46,6 +46,7 @@ pub mod path;
 pub mod persons_changes;
 pub mod persons_lines;
 pub mod reader;
+pub mod record;
 mod recover;
 mod refs;
 pub mod refused;

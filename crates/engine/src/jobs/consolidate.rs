@@ -220,6 +220,9 @@ async fn write_memory(
     let message = commit_message(&memory);
     let orphans = orphans(worker, scope).await?;
     let orphans = curated_orphans(worker, &lock, &mut memory, orphans)?;
+    if let Some(before_files) = &worker.before_files {
+        before_files();
+    }
     let posted = write_pages_with(&lock, &memory, orphans, &stamp, &message, &holds_lease)?;
     record_reworded(&lock, &memory)?;
     texts.save(&lock)?;

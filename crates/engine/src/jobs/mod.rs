@@ -88,6 +88,9 @@ use daybook_text::redact::Redactor;
 /// gave up.
 pub const ENGINE: &str = concat!("daybook/", env!("CARGO_PKG_VERSION"));
 
+/// What a consolidation calls before it writes files.
+pub type BeforeFiles = Arc<dyn Fn() + Send + Sync>;
+
 /// Everything that a background stage needs.
 #[derive(Clone)]
 pub struct WorkerContext {
@@ -95,6 +98,8 @@ pub struct WorkerContext {
     pub store: Arc<dyn Store>,
     /// The store of shared histories of memory files, if several machines share one memory.
     pub trees: Option<Arc<dyn TreeStore>>,
+    /// Called before a consolidation writes files, so that what they will show can be recorded.
+    pub before_files: Option<BeforeFiles>,
     /// The data folder.
     pub root: PathBuf,
     /// The present time.

@@ -9,7 +9,8 @@
 use std::collections::BTreeSet;
 
 use daybook_domain::eligibility::eligible;
-use daybook_domain::{JobKey, Provenance, SessionId, StoreError};
+use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
+use daybook_domain::{EXPIRED_EVENT, EventSeq, JobKey, Provenance, Session, SessionId, StoreError};
 
 use super::WorkerContext;
 
@@ -49,6 +50,25 @@ pub(super) async fn redo_fallback_results(worker: &WorkerContext) -> Result<usiz
     candidates.restart(worker, most).await
 }
 
+/// Whether words of a session were lost with a database. Reading it again would withdraw what was learned from them.
+async fn has_expired(worker: &WorkerContext, session: &Session) -> Result<bool, StoreError> {
+    let mut after = EventSeq(0);
+    loop {
+        let (id, upto) = (&session.id, session.events);
+        let events = worker
+            .store
+            .events(id, after, upto, APPEND_EVENTS, APPEND_BYTES)
+            .await?;
+        let Some(last) = events.last() else {
+            return Ok(false);
+        };
+        if events.iter().any(|event| event.text == EXPIRED_EVENT) {
+            return Ok(true);
+        }
+        after = last.seq;
+    }
+}
+
 /// Jobs of eligible sessions that hold results of certain extractors.
 #[derive(Default)]
 struct RedoCandidates {
@@ -68,8 +88,12 @@ impl RedoCandidates {
         let sessions: BTreeSet<_> = selected.map(|(session, _)| session).collect();
         let mut candidates = Self::default();
         for id in sessions {
-            let session = worker.store.session(&id).await?;
-            if session.is_none_or(|session| eligible(&session, &worker.switches).is_err()) {
+            let Some(session) = worker.store.session(&id).await? else {
+                continue;
+            };
+            if eligible(&session, &worker.switches).is_err()
+                || has_expired(worker, &session).await?
+            {
                 continue;
             }
             let key = JobKey::Extract(id);

@@ -158,6 +158,7 @@ impl ProfileFixture {
         WorkerContext {
             store: Arc::clone(&self.store),
             trees: self.trees.clone(),
+            before_files: None,
             root: self.folder.path().to_owned(),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             extractor: Arc::clone(&self.extractor) as Arc<dyn Extractor>,

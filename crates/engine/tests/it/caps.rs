@@ -124,6 +124,7 @@ fn on_each_store(test: impl AsyncFn(&mut CapFixture)) {
         let worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: made.trees.clone(),
+            before_files: None,
             root: root.path().to_owned(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             extractor: capped_extractor("plain/1", usize::MAX),

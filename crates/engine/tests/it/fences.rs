@@ -219,6 +219,7 @@ impl FenceFixture {
         let worker = WorkerContext {
             store: Arc::clone(&store),
             trees: None,
+            before_files: None,
             root: root.path().to_owned(),
             clock,
             extractor,

@@ -24,6 +24,7 @@ fn what_is_learned_before_its_folder_has_a_project_is_filed_in_one() {
         let worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: made.trees.clone(),
+            before_files: None,
             root: root.path().to_owned(),
             clock: Arc::new(ManualClock::at(at(10_000))),
             extractor: Arc::new(Extractive),

@@ -109,6 +109,7 @@ impl ForecastFixture {
         let worker = WorkerContext {
             store: Arc::clone(&store) as Arc<dyn Store>,
             trees: None,
+            before_files: None,
             root: root.path().to_owned(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             extractor: Arc::new(ModelExtractor::new(metered, Dialect::Extract)),

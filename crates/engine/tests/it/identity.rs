@@ -114,6 +114,7 @@ impl ProjectFixture {
         let worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: None,
+            before_files: None,
             root: root.path().to_owned(),
             clock: Arc::new(ManualClock::at(at(4_000_000))),
             extractor: Arc::new(Extractive),

@@ -47,6 +47,7 @@ impl MachineGroup {
         WorkerContext {
             store: Arc::clone(&self.made.store),
             trees: self.made.trees.clone(),
+            before_files: None,
             root: self.folders[machine].path().to_owned(),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             extractor: Arc::new(Extractive),
@@ -271,6 +272,7 @@ fn what_the_engine_itself_dropped_on_one_machine_is_no_persons_deletion() {
         // As if each had written while the shared store could not be reached.
         let alone = |machine: usize| WorkerContext {
             trees: None,
+            before_files: None,
             ..machines.worker(machine)
         };
         let redactor = Redactor::standard();

@@ -132,6 +132,7 @@ fn on_each_store(answers: &[ModelReply], test: impl AsyncFn(&AgentFixture)) {
         let worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: made.trees.clone(),
+            before_files: None,
             root: root.path().to_owned(),
             clock: Arc::clone(&clock) as _,
             extractor: Arc::new(agents),

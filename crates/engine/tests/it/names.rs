@@ -36,6 +36,7 @@ impl NameFixture {
         let worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: None,
+            before_files: None,
             root: root.path().to_owned(),
             clock: Arc::new(ManualClock::at(at(10_000))),
             extractor: Arc::new(Extractive),

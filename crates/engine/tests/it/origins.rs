@@ -158,6 +158,7 @@ fn check(
         let worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: made.trees.clone(),
+            before_files: None,
             root: folder.path().join("root"),
             clock,
             extractor: Arc::new(PortExtractor(kind)),

@@ -148,6 +148,7 @@ fn on_each_store(script: &[Behaviour], test: impl AsyncFn(&mut ProposalFixture))
         let worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: made.trees.clone(),
+            before_files: None,
             root: root.path().to_owned(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             extractor: Arc::new(PreferenceExtractor),

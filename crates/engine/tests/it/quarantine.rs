@@ -74,6 +74,7 @@ fn a_decision_about_what_is_quarantined_outlives_a_redo() {
         let mut worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: made.trees.clone(),
+            before_files: None,
             root: root.path().to_owned(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             extractor: Arc::new(SuspiciousExtractor("suspicious/1")),

@@ -101,6 +101,7 @@ fn what_was_stored_under_weaker_rules_is_redacted_by_stronger_ones_and_once() {
         let mut worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: None,
+            before_files: None,
             root: root.path().to_owned(),
             clock: Arc::new(ManualClock::at(at(100_000))),
             extractor: Arc::new(Extractive),

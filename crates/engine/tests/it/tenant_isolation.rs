@@ -49,6 +49,7 @@ async fn check(store: Arc<dyn Store>, root: TempDir) {
     let worker = WorkerContext {
         store: Arc::clone(&store),
         trees: None,
+        before_files: None,
         root: root.path().to_owned(),
         clock: Arc::new(ManualClock::at(at(10_000))),
         extractor: Arc::new(Extractive),

@@ -45,6 +45,7 @@ impl UseFixture {
         let worker = WorkerContext {
             store: Arc::clone(&made.store),
             trees: made.trees.clone(),
+            before_files: None,
             root: root.path().to_owned(),
             clock: clock.clone(),
             extractor: Arc::new(Extractive),

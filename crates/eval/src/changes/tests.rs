@@ -37,6 +37,7 @@ fn memory(folder: &TempDir) -> Result<CaseMemory, BoxError> {
     let worker = WorkerContext {
         store: Arc::clone(&intake.store),
         trees: None,
+        before_files: None,
         root,
         clock: Arc::clone(&intake.clock),
         extractor: Arc::new(Extractive),

@@ -109,6 +109,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0016_venues.sql"),
         serves: 16,
     },
+    Migration {
+        version: 17,
+        name: "records",
+        sql: include_str!("migrations/0017_records.sql"),
+        serves: 16,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

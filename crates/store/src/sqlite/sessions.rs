@@ -11,8 +11,8 @@ use daybook_domain::seams::{
 };
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
-    Event, EventId, EventSeq, JobKey, NewEvent, Page, PageRequest, Place, Project, RootRecord,
-    Session, SessionId, StoreError, Tenant, Timestamp,
+    EXPIRED_EVENT, Event, EventId, EventSeq, JobKey, NewEvent, Page, PageRequest, Place, Project,
+    RootRecord, Session, SessionId, StoreError, Tenant, Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -442,14 +442,15 @@ fn add_events(
     let mut numbering = Numbering::after(row.last_line, row.first_source.as_ref() == source);
     let mut noted = HashSet::new();
     let mut added = AddedEvents::default();
-    let mut known = known_ids(tx, row, append)?;
+    let (mut known, mut expired) = known_ids(tx, row, append)?;
     let shared = row.session.venue.shared_scope(&row.session.id.tenant);
     let mut seqs = Vec::with_capacity(append.events.len());
     for (nth, event) in append.events.iter().enumerate() {
         let seq = EventSeq(row.session.events.0 + 1);
         let at = *known.entry(event.id).or_insert(seq);
         seqs.push(at);
-        if at != seq {
+        let is_expired = expired.remove(&at);
+        if at != seq && !is_expired {
             continue;
         }
         let place = match &event.place {
@@ -462,12 +463,17 @@ fn add_events(
                 Some(numbers)
             }
         };
-        let line = numbering.number(event);
-        let no = event_no(row.no, seq);
         let place_no = place.map(|(place, _)| place);
+        let no = event_no(row.no, at);
+        let owner = Owner::of_event(tx, shared.as_ref(), place.map(|(_, root)| root))?;
+        if is_expired {
+            fill_expired(tx, no, event, place_no)?;
+            index_rows::put_event(tx, no, row.tenant, owner, event)?;
+            continue;
+        }
+        let line = numbering.number(event);
         let entry = entries.get(nth);
         insert(tx, (row.no, no, line), event, place_no, entry)?;
-        let owner = Owner::of_event(tx, shared.as_ref(), place.map(|(_, root)| root))?;
         index_rows::put_event(tx, no, row.tenant, owner, event)?;
         log::add_event(&mut row.session, seq, event.at);
         row.last_line = line;
@@ -476,23 +482,69 @@ fn add_events(
     Ok((added, seqs))
 }
 
-/// The positions of those of the events that the session has.
+/// The positions of those of the events that the session has, and which of these have lost their words.
 fn known_ids(
     tx: &Connection,
     row: &SessionRow,
     append: &Append,
-) -> Result<HashMap<EventId, EventSeq>, Fault> {
-    let mut known = HashMap::new();
+) -> Result<(HashMap<EventId, EventSeq>, HashSet<EventSeq>), Fault> {
+    let (mut known, mut expired) = (HashMap::new(), HashSet::new());
     if row.session.events.0 > 0 {
-        let mut find =
-            tx.prepare_cached("SELECT event_no FROM events WHERE session_no = ? AND id = ?")?;
+        let mut find = tx.prepare_cached(
+            "SELECT event_no, text = ?3 AND origin = 'harness' FROM events
+             WHERE session_no = ?1 AND id = ?2",
+        )?;
         for event in &append.events {
-            let key = params![row.no, event.id.0.to_be_bytes()];
-            let found = find.query_row(key, |row| row.get(0)).optional()?;
-            known.extend(found.map(|no| (event.id, seq_of(no))));
+            let key = params![row.no, event.id.0.to_be_bytes(), EXPIRED_EVENT];
+            let found: Option<(i64, bool)> = find
+                .query_row(key, |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+            let Some((no, is_expired)) = found else {
+                continue;
+            };
+            known.insert(event.id, seq_of(no));
+            if is_expired && event.text != EXPIRED_EVENT {
+                expired.insert(seq_of(no));
+            }
         }
     }
-    Ok(known)
+    Ok((known, expired))
+}
+
+/// Gives an event whose words were lost with a database its words back, in its old place. It was extracted already,
+/// so nothing becomes due.
+fn fill_expired(
+    tx: &Connection,
+    no: i64,
+    event: &NewEvent,
+    place: Option<i64>,
+) -> Result<(), Fault> {
+    tx.prepare_cached(
+        "UPDATE events SET origin = ?2, at = ?3, tool = ?4, call = ?5, status = ?6, sidechain = ?7,
+            place_no = ?8, text = ?9 WHERE event_no = ?1",
+    )?
+    .execute(params![
+        no,
+        event.origin.as_str(),
+        event.at.0,
+        event.tool,
+        event.call,
+        event.status.map(|status| status.as_str()),
+        event.sidechain,
+        place,
+        event.text,
+    ])?;
+    insert_retractions(tx, no, event)
+}
+
+fn insert_retractions(tx: &Connection, no: i64, event: &NewEvent) -> Result<(), Fault> {
+    for target in &event.retracts {
+        tx.prepare_cached(
+            "INSERT OR IGNORE INTO event_retractions (event_no, target) VALUES (?, ?)",
+        )?
+        .execute(params![no, target.0])?;
+    }
+    Ok(())
 }
 
 fn insert(
@@ -522,13 +574,7 @@ fn insert(
         event.text,
         entry,
     ])?;
-    for target in &event.retracts {
-        tx.prepare_cached(
-            "INSERT OR IGNORE INTO event_retractions (event_no, target) VALUES (?, ?)",
-        )?
-        .execute(params![no, target.0])?;
-    }
-    Ok(())
+    insert_retractions(tx, no, event)
 }
 
 pub(super) fn save(tx: &Connection, row: &SessionRow) -> Result<(), Fault> {

@@ -127,12 +127,15 @@ impl Portable for SqliteStore {
     }
 
     async fn is_closed(&self) -> Result<bool, StoreError> {
-        self.read(|tx| {
-            let find = "SELECT EXISTS (SELECT 1 FROM sqlite_schema
-                WHERE type = 'trigger' AND name = ? || 'sessions_insert')";
-            Ok(tx.query_row(find, [MOVED], |row| row.get(0))?)
-        })
+        self.read(is_moved)
     }
+}
+
+/// Whether the content of this database was moved to another one.
+pub(super) fn is_moved(tx: &Transaction<'_>) -> Result<bool, Fault> {
+    let find = "SELECT EXISTS (SELECT 1 FROM sqlite_schema
+        WHERE type = 'trigger' AND name = ? || 'sessions_insert')";
+    Ok(tx.query_row(find, [MOVED], |row| row.get(0))?)
 }
 
 /// A connection that holds the write lock; closing it releases the lock.

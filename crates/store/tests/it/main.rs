@@ -15,6 +15,7 @@ mod peeking;
 mod pipeline_state;
 #[cfg(all(unix, feature = "postgres"))]
 mod postgres;
+mod record;
 mod rescans;
 mod schema;
 mod spend;

@@ -73,6 +73,7 @@ impl MemoryFactory {
         let worker = WorkerContext {
             store: Arc::clone(&intake.store),
             trees: None,
+            before_files: None,
             root: root.to_owned(),
             clock: Arc::clone(&intake.clock),
             extractor: Arc::new(Extractive),

@@ -144,6 +144,7 @@ impl JobActors {
         WorkerContext {
             store: self.env.store(actor),
             trees: None,
+            before_files: None,
             root: self.root.clone(),
             clock: self.env.clock.clone(),
             extractor: Arc::new(FactExtractor {

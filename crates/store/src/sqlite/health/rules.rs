@@ -68,7 +68,7 @@ fn check_number(table: &str, column: &str, number: i64) -> Option<&'static str> 
         // Identities and fingerprints use all bits; evidence of what a person asked for has generation -1;
         // roots own documents with numbers below zero, and documents that are no events have the origin -1.
         (_, "id" | "fingerprint_head" | "fingerprint_tail" | "observation" | "generation") => None,
-        (_, "owner" | "origin") => None,
+        (_, "owner" | "origin" | "later") => None,
         ("jobs", "priority") => Priority::from_rank(number)
             .is_none()
             .then_some("is no priority"),

@@ -108,8 +108,14 @@ pub(in crate::sqlite) fn raw(row: &Row<'_>, columns: usize) -> rusqlite::Result<
 
 /// Tables of the index that are rebuilt with it. Vectors are among them: documents without vectors get them
 /// again.
-pub(in crate::sqlite) const DERIVED: [&str; 4] =
-    ["ix_docs", "ix_unembedded", "ix_vectors", "ix_signs"];
+/// Marks of the record are set by triggers.
+pub(in crate::sqlite) const DERIVED: [&str; 5] = [
+    "ix_docs",
+    "ix_unembedded",
+    "ix_vectors",
+    "ix_signs",
+    "ix_stale_records",
+];
 
 /// Every table that a sound database has, in the order in which migrations make them. The pieces of the
 /// full-text index are not among them: SQLite itself checks these.
