@@ -44,6 +44,16 @@ pub struct CitedText {
     pub lines: Vec<u32>,
 }
 
+/// A request for something that people ask for out of habit, such as tests. One says little; the same in many sessions
+/// shows how a person works.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct HabitualRequest {
+    /// What it asks for, such as `tests`.
+    pub habit: String,
+    /// The sentence.
+    pub said: CitedText,
+}
+
 /// A window's own account, which the session's summary is folded from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digest {
@@ -70,6 +80,9 @@ pub struct Digest {
     pub committed: Vec<CitedText>,
     /// What happened, in order: a handful of lines.
     pub highlights: Vec<CitedText>,
+    /// Requests for something habitual, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub habits: Vec<HabitualRequest>,
     /// Human messages in the window.
     pub human_messages: u32,
     /// Branch at the window's end.

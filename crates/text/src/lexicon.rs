@@ -99,9 +99,27 @@ pub enum Cue {
     Practice,
     /// An error that only shows a slip of the pen.
     Slip,
+    /// Asks for what people ask for out of habit; a cue's weight is its number among [`HABITS`], from 1.
+    Habit,
 }
 
-const SECTIONS: [(Cue, &str); 30] = [
+/// What people ask for out of habit. A name is stored with each request, so that none may change.
+pub const HABITS: [&str; 12] = [
+    "tests",
+    "documentation",
+    "review",
+    "no duplication",
+    "plan first",
+    "draft",
+    "double-check",
+    "sub-agents",
+    "filed issue",
+    "own commits",
+    "simplicity",
+    "compatibility",
+];
+
+const SECTIONS: [(Cue, &str); 31] = [
     (Cue::Correction, "correction"),
     (Cue::Preference, "preference"),
     (Cue::General, "general"),
@@ -132,6 +150,7 @@ const SECTIONS: [(Cue, &str); 30] = [
     (Cue::Reminder, "reminder"),
     (Cue::Practice, "practice"),
     (Cue::Slip, "slip"),
+    (Cue::Habit, "habit"),
 ];
 
 /// A pattern with word characters and digits of the languages' own letters: those of every script make sets of patterns
@@ -278,6 +297,13 @@ impl Lexicon {
         cues.hits(low).filter_map(|i| cues.place(i, low)).min()
     }
 
+    /// What `low` asks for out of habit, of [`HABITS`].
+    pub fn habit(&self, low: &str) -> Option<&'static str> {
+        let cues = self.cues(Cue::Habit);
+        let first = cues.hits(low).map(|i| cues.lines[i].0).min()?;
+        HABITS.get(usize::try_from(first - 1).ok()?).copied()
+    }
+
     /// The number of a cue of this kind in `low`: texts with the same number are about the same thing.
     pub fn which(&self, cue: Cue, low: &str) -> Option<usize> {
         self.cues(cue).hits(low).next()
@@ -359,6 +385,37 @@ mod tests {
                 cues.lines
             );
             assert!(cues.lines.iter().all(|(weight, _)| *weight > 0));
+        }
+        for lexicon in LEXICONS.iter() {
+            let numbers = lexicon.cues(Cue::Habit).lines.iter().map(|(n, _)| *n);
+            assert!(numbers.max() <= i32::try_from(HABITS.len()).ok());
+        }
+    }
+
+    #[test]
+    fn what_people_ask_for_out_of_habit_has_a_name() {
+        for (message, habit) in [
+            ("can we add tests for this?", Some("tests")),
+            ("we didn't write or change any tests?", Some("tests")),
+            ("do we have test coverage for the new logic?", Some("tests")),
+            ("the tests are failing, can you fix them?", None),
+            ("run the tests", None),
+            ("can you review the changes in this branch?", Some("review")),
+            ("is this code duplicated now?", Some("no duplication")),
+            ("push and draft pr please", Some("draft")),
+            ("haben wir dafür schon tests?", Some("tests")),
+            (
+                "kannst du die änderungen in diesem branch durchsehen?",
+                Some("review"),
+            ),
+            ("¿puedes añadir pruebas para esto?", Some("tests")),
+            ("revisa los cambios de esta rama", Some("review")),
+            ("peux-tu ajouter des tests pour ça ?", Some("tests")),
+            ("给这个功能加几个测试", Some("tests")),
+            ("帮我审查一下这个分支的改动", Some("review")),
+        ] {
+            let lexicon = lexicon_of(message).expect("a supported language");
+            assert_eq!(lexicon.habit(message), habit, "{message}");
         }
     }
 

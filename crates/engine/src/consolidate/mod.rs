@@ -14,6 +14,7 @@ mod content_words;
 mod dated_pages;
 mod done;
 mod entries;
+mod habits;
 mod kept_searches;
 mod left_off;
 mod merge;
@@ -155,6 +156,8 @@ pub const SECTION_ENTRIES: usize = 12;
 pub const LEFT_OFF_ENTRIES: usize = 8;
 /// Most rules that `memory_summary.md` shows.
 pub const SUMMARY_RULES: usize = 5;
+/// Most habits that `memory_summary.md` shows.
+const SUMMARY_HABITS: usize = 3;
 
 /// Observations that occur in more than one scope, as observations of `person`'s own scope.
 #[must_use]

@@ -17,9 +17,9 @@ use super::merge::MergedObservation;
 /// Most observations of one session before others have their turn.
 const OF_ONE_SESSION: usize = 3;
 
-/// The best `most` observations in display order: pinned ones first, then by relevant sessions, then statements before questions and rules
-/// before corrections of the moment, then by number of events, then by recency, then by how often they were shown, then by text. Of one
-/// session the best few come first and the others after those of all sessions, so that a long one leaves room.
+/// The best `most` observations in display order: pinned ones first, then by relevant sessions, then by how long they will
+/// bear on the work ([`Bearing`]), then by number of events, then by recency, then by how often they were shown, then by text.
+/// Of one session the best few come first and the others after those of all sessions, so that a long one leaves room.
 pub(super) fn top_ranked(
     observations: &[&MergedObservation],
     most: usize,
@@ -33,8 +33,7 @@ pub(super) fn top_ranked(
                     .usage
                     .relevant_sessions(&merged.sessions_of_evidence()),
             ),
-            is_question(&merged.text),
-            merged.kind == ObservationKind::Correction && !is_standing(&merged.text),
+            bearing(merged),
             Reverse(times_stated(merged)),
             Reverse(merged.last_at()),
             Reverse(merged.usage.times_shown()),
@@ -71,16 +70,69 @@ fn times_stated(merged: &MergedObservation) -> usize {
     }
 }
 
+/// How long an observation will bear on the work, by its words alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Bearing {
+    /// It tells how something always is to be.
+    Standing,
+    /// It may be for long.
+    Open,
+    /// It is about its moment: a question, one piece of work, a correction of what was just done, or words that point at
+    /// something in the conversation.
+    Momentary,
+}
+
+fn bearing(merged: &MergedObservation) -> Bearing {
+    let text = merged.text.as_str();
+    let is_momentary = match merged.kind {
+        ObservationKind::Decision => is_piece_of_work(merged) || POINTS.is_match(text),
+        ObservationKind::Correction => !RULE.is_match(text) || POINTS.is_match(text),
+        _ => false,
+    };
+    if is_momentary || is_question(text) {
+        Bearing::Momentary
+    } else if merged.kind == ObservationKind::Decision && !HOW_IT_IS_TO_BE.is_match(text) {
+        Bearing::Open
+    } else {
+        Bearing::Standing
+    }
+}
+
 /// Words of a rule, in the languages of the extraction without a model.
 static RULE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)(^|[.,;:!] |\bplease |\band |\bno )(don['’]t|do not)\b|\b(always|never|prefer|instead of|rather than|avoid|must|only when|immer|nie(mals)?|statt|kein\w*|nur wenn|toujours|jamais|plutôt|siempre|nunca|en vez de)\b",
+        r"(?i)(^|\(|[.,;:!] |\bplease |\band |\bno )(don['’]t|do not)\b|\b(always|never|prefer|instead of|rather than|avoid|must|only when|immer|nie(mals)?|statt|kein\w*|nur wenn|toujours|jamais|plutôt|siempre|nunca|en vez de)\b",
     )
     .expect("the pattern is constant")
 });
 
-fn is_standing(text: &str) -> bool {
-    RULE.is_match(text)
+/// Words that tell how something is to be from now on.
+static HOW_IT_IS_TO_BE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(should|must|needs? to|have to|has to|want to|only|every|each|all|always|never|no longer|once we|same|default|optional|instead|rather|on purpose|let['’]s (use|store|call|keep|name)|keep|use|without|soll\w*|muss|müssen|nur|jede\w*|alle|immer|nie|statt|toujours|jamais|doit|doivent|chaque|seulement|debe\w*|siempre|nunca|solo|sólo|cada|todos)\b|[:→] (only|inline|always|never)\b|应该|必须|只|每|一律|统一|不再|始终",
+    )
+    .expect("the pattern is constant")
+});
+
+/// Words that only the conversation around them explains.
+static POINTS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^(this|that|these|those|it|they|das|dies\w*|esto|eso|ça|cela|这|那)\b|\b(this|that|these|those) (from|to|should|would|will|is|was|in|as|again|too|instead|for|with)\b|\b(this|that|these|those|it)[.,!…]?$|\blet['’]s \w+ (it|this|that)\b",
+    )
+    .expect("the pattern is constant")
+});
+
+/// The verb with which an option names one piece of work.
+static PIECE_OF_WORK: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)(^|→ |^quick \w+(?: now)? [-–—:] )(add|share|fix|remove|delete|rename|update|duplicate|move|create|run|rerun|write|extract|skip|commit|push|merge|rebase|open|close|file|try|test|check|review|refactor|bump|revert|apply|address|split|missing|implement|investigate|proceed|continue)\b",
+    )
+    .expect("the pattern is constant")
+});
+
+/// Whether a decision accepted one piece of work that an agent offered: once it is done, it tells little.
+fn is_piece_of_work(merged: &MergedObservation) -> bool {
+    !merged.quoted && PIECE_OF_WORK.is_match(&merged.text)
 }
 
 /// Whether a text asks: it is in a person's words, which are about the moment rather than for long.
@@ -176,6 +228,26 @@ mod tests {
         check(&all, &often, &["spaces", "zebra", "tabs"]);
         let zebra = [use_of(Shown, "later", ("other", 2))];
         check(&all, &zebra, &["zebra", "spaces", "tabs"]);
+    }
+
+    #[test]
+    fn what_is_to_be_for_long_comes_before_one_piece_of_work_and_words_that_point() {
+        let decided = |text: &str, quoted: bool, day: u64| Observation {
+            kind: ObservationKind::Decision,
+            quoted,
+            ..observation_of(text, &[("one", day)])
+        };
+        let all = [
+            decided("keys must stay sorted", true, 1),
+            decided("Inline strings", false, 2),
+            decided("Quick fix - duplicate the helper", false, 3),
+            decided("I think we should prevent this from happening", true, 4),
+            decided("let's store it in the header", true, 5),
+        ];
+        let merged = merge_observations(all.to_vec(), &[], &mut ParsedTexts::default());
+        let found: Vec<Bearing> = merged.iter().map(bearing).collect();
+        use Bearing::{Momentary, Open, Standing};
+        assert_eq!(found, [Standing, Open, Momentary, Momentary, Momentary]);
     }
 
     #[test]

@@ -10,12 +10,16 @@ use daybook_domain::ObservationKind;
 use super::content::{ContentWords, subject_words};
 use super::done::done_section;
 use super::entries::{context_suffix, observation_entry, time_and_branch_suffix};
+use super::habits::habits_section;
 use super::left_off::{LEFT_OFF, left_off_section};
 use super::merge::MergedObservation;
 use super::phrase::{citations, count, span};
 use super::rank::top_ranked;
 use super::session_account::SessionAccount;
-use super::{MemoryEntry, MemoryInput, MemoryPage, MemorySection, SECTION_ENTRIES, SUMMARY_RULES};
+use super::{
+    MemoryEntry, MemoryInput, MemoryPage, MemorySection, SECTION_ENTRIES, SUMMARY_HABITS,
+    SUMMARY_RULES,
+};
 
 /// `MEMORY.md`.
 pub(super) fn curated_page(
@@ -55,6 +59,7 @@ pub(super) fn curated_page(
             &[Kind::Correction, Kind::Preference],
             statement_entry,
         ),
+        habits_section(input, accounts),
         section("Decisions".to_owned(), &[Kind::Decision], decision_entry),
         MemorySection {
             title: "What changed".to_owned(),
@@ -231,6 +236,7 @@ pub(super) fn summary_page(
             .unwrap_or_default()
     };
     let insisted = format!("What {} insisted on", input.person);
+    let habits = format!("What {} asked for again and again", input.person);
     let notes = format!("What {} asked to remember", input.person);
     let mut sections = vec![
         MemorySection {
@@ -244,6 +250,10 @@ pub(super) fn summary_page(
         MemorySection {
             title: insisted.clone(),
             entries: lines(&insisted, SUMMARY_RULES),
+        },
+        MemorySection {
+            title: habits.clone(),
+            entries: lines(&habits, SUMMARY_HABITS),
         },
         MemorySection {
             title: "Decisions".to_owned(),

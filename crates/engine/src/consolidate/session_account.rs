@@ -1,6 +1,6 @@
 //! The account of a session: the fold of its windows' digests.
 
-use daybook_domain::extraction::{CitedText, OutcomeFacts};
+use daybook_domain::extraction::{CitedText, HabitualRequest, OutcomeFacts};
 use daybook_domain::{ExtractionRecord, Outcome, SessionId, Timestamp};
 use daybook_text::fence::without_citations;
 
@@ -33,6 +33,8 @@ pub struct SessionAccount {
     pub committed: Vec<CitedText>,
     /// Highlights, in order.
     pub highlights: Vec<CitedText>,
+    /// Requests for something habitual, in order.
+    pub habits: Vec<HabitualRequest>,
     /// The branch at the end.
     pub branch: Option<String>,
     /// Time of the first dated event.
@@ -91,6 +93,7 @@ fn first_window(record: &mut ExtractionRecord) -> Option<SessionAccount> {
         pushed: digest.pushed,
         committed: digest.committed,
         highlights: digest.highlights,
+        habits: digest.habits,
         branch: digest.branch.map(uncited),
         from_at: digest.from_at,
         to_at: digest.to_at,
@@ -133,6 +136,7 @@ fn next_window(account: &mut SessionAccount, record: &mut ExtractionRecord) {
         None => digest.outcome.unwrap_or(account.outcome),
     };
     account.highlights.extend(digest.highlights);
+    account.habits.extend(digest.habits);
     if digest.root.is_some() {
         account.branch = digest.branch.map(uncited).or_else(|| account.branch.take());
     }

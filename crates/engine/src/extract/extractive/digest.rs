@@ -13,6 +13,7 @@ use daybook_domain::{Digest, Event, ObservationKind as Kind, Timestamp};
 
 use super::clauses::shorten;
 use super::done;
+use super::habits::find_habits;
 use super::lexicon::english;
 use super::open_ends::asked_back;
 use super::outcome::{ReplyStatus, count_commits, course, reply_status};
@@ -72,6 +73,7 @@ pub(super) fn window_digest(
         pushed: commits.pushed,
         committed: done::commit_subjects(talk, from),
         highlights: highlights(talk, finds),
+        habits: find_habits(talk, from),
         human_messages: u32::try_from(turns().count()).unwrap_or(u32::MAX),
         branch: place.and_then(|p| p.branch.clone()),
         root: place.map(|p| p.root.clone()),

@@ -20,6 +20,7 @@ mod context;
 mod digest;
 mod done;
 mod fixes;
+mod habits;
 mod host_question;
 mod insistence;
 mod open_ends;
@@ -94,12 +95,14 @@ pub(super) fn digest_of_events(window: Window<'_>) -> Option<Digest> {
     digest::window_digest(&WindowConversation::of(window), &[])
 }
 
-/// The drafts of all rules. A message that insists or picks an option yields no further speech act, and
-/// one that sets a value yields no decision besides.
+/// The drafts of all rules. A message that insists yields no further speech act, one that picks an option none but wishes,
+/// and one that sets a value no decision besides.
 fn find_all(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
     let mut finds = insistence::find_insistence(talk);
-    finds.extend(choices::find_choices(talk));
-    let repeated = last_events(&finds);
+    let insisting = last_events(&finds);
+    let choices = choices::find_choices(talk);
+    let choosing = last_events(&choices);
+    finds.extend(choices);
     let values = values::find_values(talk);
     let value_messages = last_events(&values);
     // Compared by last event: a later turn's use of a message is unknown while its own turn is read.
@@ -111,9 +114,10 @@ fn find_all(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
         speech_acts::find_speech_acts(talk)
             .into_iter()
             .filter(|find| {
-                let only_sets =
-                    find.draft.kind == ObservationKind::Decision && ends_in(find, &value_messages);
-                !ends_in(find, &repeated) && !only_sets
+                let kind = find.draft.kind;
+                let only_sets = kind == ObservationKind::Decision && ends_in(find, &value_messages);
+                let only_picks = kind != ObservationKind::Preference && ends_in(find, &choosing);
+                !ends_in(find, &insisting) && !only_sets && !only_picks
             }),
     );
     finds.extend(values);

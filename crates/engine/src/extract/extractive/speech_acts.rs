@@ -138,12 +138,6 @@ fn quote_words(
         return whole;
     }
     let plain = |s: &Sentence| remove_requests(&s.text, MIN_CONTENT_WORDS, lexicon);
-    if alone && fits {
-        // Questions beside it are about the moment.
-        let kept = prose.iter().enumerate();
-        let kept = kept.filter(|(i, s)| *i == at || !s.is_question());
-        return kept.map(|(_, s)| plain(s)).collect::<Vec<_>>().join(" ");
-    }
     let own = plain(&prose[at]);
     // "make sure it's in project Troy": the order before says what "it" is.
     let before = at.checked_sub(1).map(|before| &prose[before]);
@@ -152,6 +146,12 @@ fn quote_words(
         if both.chars().count() <= MAX_QUOTE {
             return both;
         }
+    }
+    if alone && fits {
+        // Questions beside it are about the moment.
+        let kept = prose.iter().enumerate();
+        let kept = kept.filter(|(i, s)| *i == at || !s.is_question());
+        return kept.map(|(_, s)| plain(s)).collect::<Vec<_>>().join(" ");
     }
     let reason = prose
         .get(at + 1)
