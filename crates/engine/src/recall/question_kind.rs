@@ -16,6 +16,12 @@ static WHAT_HOLDS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"^(?:welche\w*|was|wo|wie|in welche\w*)\b.{0,60}\b(?:wir|ich|man)\b",
         r"^¿?(?:debo|debemos|puedo|podemos|hay que|se puede)\b",
         r"^(?:dois-je|devons-nous|peut-on|puis-je|faut-il)\b",
+        // A measure or a name: the value that holds answers it.
+        r"^(?:so |and )?(?:what|which|what's) (?:is |are |'s )?(?:the|our|my) (?:[\w-]+ ){0,2}(?:limit|maximum|max|minimum|min|default|timeout|port|version|size|interval|deadline|budget|price|prefix|format|language|owner|url|retention|threshold)\b",
+        r"^(?:so |and )?how (?:many|much|long|often|big|large|high|old|deep|far) (?:is|are|may|can|must|should|do|does|will|[\w-]+ (?:do|does|may|can|must|should|are|is))\b",
+        r"^(?:wie (?:viele?|lange|oft|groß|hoch|alt) (?:ist|sind|darf|dürfen|kann|muss|soll\w*)|(?:was|wie) (?:ist|lautet) (?:das|der|die|unsere?) .{0,30}(?:limit|grenze|höchst\w*|standard\w*|port|version|frist))\b",
+        r"^¿?(?:cuánt[oa]s? .{0,30}(?:es|son|puede\w*|debe\w*)|cuál es (?:el|la|nuestr[oa]) .{0,30}(?:límite|máximo|mínimo|puerto|versión|plazo))\b",
+        "(?:上限|下限|限制|默认|端口|版本|期限)(?:现在)?(?:是|为)?(?:多少|什么|几)",
     ]
     .iter()
     .map(|pattern| Regex::new(pattern).expect("the patterns are constant"))
@@ -40,6 +46,11 @@ mod tests {
             "what did we decide about suffixes?",
             "may I push to main?",
             "Dürfen wir freitags ausliefern?",
+            "what is the limit in explain?",
+            "how long may the checkpoint list be?",
+            "wie lange darf eine Sitzung sein?",
+            "¿cuál es el límite de la lista?",
+            "重试的上限是多少",
         ] {
             assert!(asks_what_holds(question), "{question}");
         }
@@ -48,6 +59,8 @@ mod tests {
             "where was I on ent-109?",
             "what is ENT-129?",
             "who fixed the importer?",
+            "how long did the migration take?",
+            "what is the reason for the limit?",
         ] {
             assert!(!asks_what_holds(question), "{question}");
         }
