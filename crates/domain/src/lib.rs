@@ -70,7 +70,7 @@ pub use entity::{EntityChange, EntityWrite, StagedEntityWrite};
 pub use error::{BoxError, StoreError};
 pub use event::{EXPIRED_EVENT, Event, NewEvent, Origin, ToolStatus};
 pub use extraction::{
-    Digest, Extraction, ExtractionRecord, FallbackFor, Outcome, Provenance, Yield,
+    Digest, Extraction, ExtractionRecord, FallbackFor, HabitualRequest, Outcome, Provenance, Yield,
 };
 pub use failure::{FailedTry, Failure, FailureClass, Gap, RetryPolicy, RetryWait, jobs_to_revive};
 pub use ids::{

@@ -1,7 +1,7 @@
 //! The account of a session: the fold of its windows' digests.
 
-use daybook_domain::extraction::{CitedText, HabitualRequest, OutcomeFacts};
-use daybook_domain::{ExtractionRecord, Outcome, SessionId, Timestamp};
+use daybook_domain::extraction::{CitedText, OutcomeFacts};
+use daybook_domain::{ExtractionRecord, HabitualRequest, Outcome, SessionId, Timestamp};
 use daybook_text::fence::without_citations;
 
 /// The account of one session, over all its windows.
