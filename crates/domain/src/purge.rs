@@ -47,6 +47,17 @@ impl PurgeKey {
         )
     }
 
+    /// The tombstone of the name of a session of which nothing was left: while the session does not exist, nothing names
+    /// it, neither the progress of its transcript nor a use by it.
+    #[must_use]
+    pub fn name_of(&self, session: &SessionId) -> Tombstone {
+        let (agent, host_id) = (&session.agent, &session.host_id);
+        self.mark(
+            &session.tenant,
+            &[b"name", agent.as_bytes(), host_id.as_bytes()],
+        )
+    }
+
     /// The tombstone of an observation.
     #[must_use]
     pub fn observation(&self, scope: &Scope, id: ObservationId) -> Tombstone {
@@ -67,7 +78,7 @@ impl PurgeKey {
 
     /// Names the key without revealing it, so that tombstones under another one are recognised.
     #[must_use]
-    pub fn name(&self) -> String {
+    pub fn fingerprint(&self) -> String {
         format!("{:016x}", self.mark(&Tenant::local(), &[b"key"]).0 >> 64)
     }
 
@@ -125,6 +136,6 @@ mod tests {
         let distinct: std::collections::BTreeSet<Tombstone> = marks.into_iter().collect();
         assert_eq!(distinct.len(), marks.len());
         assert_eq!(key.event(&a, EventId(1)), marks[0]);
-        assert_ne!(key.name(), other.name());
+        assert_ne!(key.fingerprint(), other.fingerprint());
     }
 }

@@ -12,7 +12,8 @@ use crate::time::Timestamp;
 /// Removes what a person purges, so that nothing brings it back.
 ///
 /// An append of a session with a tombstone stores nothing and creates no session. An event with a tombstone is passed
-/// over in every append of its session, and of a session that was forked from it. Both count as known.
+/// over in every append of its session, and of a session that was forked from it. Both count as known. While a session
+/// does not exist whose name has a tombstone, neither the progress of its transcript nor a use by it is stored.
 #[async_trait]
 pub trait PurgeStore: Send + Sync {
     /// The key of a tenant's tombstones: the stored one, else `fresh`, which is stored.

@@ -15,7 +15,7 @@ use daybook_domain::{
 
 use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
-use super::names::{find_scope, find_tenant, lock_session, raise, tenant_no};
+use super::names::{find_scope, find_session, find_tenant, lock_session, raise, tenant_no};
 use super::pollution::rederive_learned;
 use super::row_numbers::{event_no, event_nos, seq_of};
 use super::undo::{delete_events, rederive_session, shorten_job};
@@ -216,6 +216,18 @@ pub(super) async fn check_session(tx: &Tx, id: &SessionId) -> Result<(), Fault> 
         true => Ok(()),
         false => Err(purged_session(id).into()),
     }
+}
+
+/// Whether nothing may name a session: nothing was left of it, and it does not exist again.
+pub(super) async fn is_name_purged(tx: &Tx, id: &SessionId) -> Result<bool, Fault> {
+    let Some((tenant, key)) = keyed_tenant(tx, &id.tenant).await? else {
+        return Ok(false);
+    };
+    if stored(tx, tenant, &[key.name_of(id)]).await?.is_empty() {
+        return Ok(false);
+    }
+    let found = find_session(tx, id).await?;
+    Ok(!found.is_some_and(|row| row.known))
 }
 
 /// Which pieces of evidence are not stored: of purged observations and sessions.

@@ -191,6 +191,15 @@ pub(super) fn check_session(tx: &Connection, id: &SessionId) -> Result<(), Fault
     }
 }
 
+/// Whether nothing may name a session: nothing was left of it, and it does not exist again.
+pub(super) fn is_name_purged(tx: &Connection, id: &SessionId) -> Result<bool, Fault> {
+    let Some((tenant, key)) = keyed_tenant(tx, &id.tenant)? else {
+        return Ok(false);
+    };
+    let exists = || Ok::<_, Fault>(find_session(tx, id)?.is_some_and(|row| row.known));
+    Ok(has_mark(tx, tenant, key.name_of(id))? && !exists()?)
+}
+
 /// Whether an observation of a scope was purged, or the session that evidence of it comes from.
 pub(super) fn is_evidence_purged(
     tx: &Connection,

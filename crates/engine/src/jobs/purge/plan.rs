@@ -270,6 +270,9 @@ impl<'a> Planning<'a> {
             return Ok(());
         }
         let is_whole = left == 0;
+        if is_whole {
+            self.marks.insert(self.key.name_of(&session.id));
+        }
         if is_whole && selection.session_is_over() {
             self.marks.insert(self.key.session(&session.id));
         }

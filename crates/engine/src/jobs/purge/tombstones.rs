@@ -84,7 +84,9 @@ impl TombstoneFile {
         let named = lines.next().and_then(|line| line.strip_prefix(FORM));
         match named {
             None => return Err(TombstoneError::Damaged { path, line: 1 }),
-            Some(name) if name != key.name() => return Err(TombstoneError::OtherKey { path }),
+            Some(name) if name != key.fingerprint() => {
+                return Err(TombstoneError::OtherKey { path });
+            }
             Some(_) => {}
         }
         let mut marks = BTreeSet::new();
@@ -114,7 +116,7 @@ impl TombstoneFile {
         if self.marks.len() == before {
             return Ok(());
         }
-        let mut text = format!("{FORM}{}\n", key.name());
+        let mut text = format!("{FORM}{}\n", key.fingerprint());
         text.extend(self.marks.iter().map(|mark| format!("{:032x}\n", mark.0)));
         write_private(&self.path, text.as_bytes()).map_err(|source| TombstoneError::Io {
             path: self.path.clone(),
