@@ -18,6 +18,7 @@ mod http;
 mod mcp;
 mod models;
 mod process;
+mod purge;
 mod service;
 mod settings;
 mod setup;

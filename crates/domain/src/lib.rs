@@ -37,6 +37,7 @@ pub mod place;
 pub mod pollution;
 pub mod price;
 pub mod proposals;
+pub mod purge;
 pub mod quarantine;
 pub mod record;
 pub mod rescan;
@@ -84,6 +85,7 @@ pub use place::{Place, PlaceNo, Project, RemoteCount, RemoteEvidence, RemoteSour
 pub use pollution::{Pollution, PollutionCause, PollutionRule};
 pub use price::{Money, Price, PriceTable};
 pub use proposals::{Proposal, ProposalRecord, StatementDigest, StatementRef};
+pub use purge::{PurgeKey, PurgedEvents, SeqRange, Tombstone};
 pub use record::{BadRecordLine, RecordKey, RecordKind, StaleRecord};
 pub use rules::RulesRevision;
 pub use selection::{

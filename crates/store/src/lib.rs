@@ -62,6 +62,7 @@ mod pollution;
 pub mod postgres;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod provenance;
+mod purge;
 #[cfg_attr(
     not(any(feature = "postgres", feature = "sqlite")),
     allow(dead_code, reason = "databases use the rest")

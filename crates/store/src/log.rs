@@ -82,6 +82,16 @@ pub(crate) struct AppendPositions {
 }
 
 impl AppendPositions {
+    /// Of an append of which nothing is stored, because all of it was purged.
+    pub(crate) fn of_purged(append: &Append, last: EventSeq) -> Self {
+        Self {
+            before: last,
+            last,
+            seqs: vec![EventSeq(0); append.events.len()],
+            polluted: false,
+        }
+    }
+
     pub(crate) fn outcome(&self) -> AppendOutcome {
         let added = self.last.0 - self.before.0;
         AppendOutcome {

@@ -236,6 +236,7 @@ pub(super) const DECIDED_FLOORS: &[DecidedFloors] = &[DecidedFloors {
         &["models", "setup"],
         &["wiring"],
         &["service", "background", "backup"],
+        &["purge"],
         &["threads", "hooks"],
         &["http", "mcp"],
         &["cli"],

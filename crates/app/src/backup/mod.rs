@@ -27,11 +27,13 @@ const FORM: u32 = 1;
 /// The name of the manifest in a backup.
 const MANIFEST: &str = "manifest.json";
 /// What a backup contains of the data folder, beside the database.
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 13] = [
     "daybook.toml",
     rules_file::FILE,
     redaction::KEY_FILE,
     daybook_store::flush_state::FILE,
+    "purged/tombstones",
+    "purged/receipts.jsonl",
     "users",
     "agents",
     "teams",
@@ -50,6 +52,13 @@ pub(crate) struct Manifest {
     at: i64,
     pub(crate) tables: BTreeMap<String, TableSummary>,
     pub(crate) files: BTreeMap<String, FileSummary>,
+}
+
+impl Manifest {
+    /// When the backup was begun, in milliseconds since 1970.
+    pub(crate) fn made_at(&self) -> i64 {
+        self.at
+    }
 }
 
 /// Row count and hash of a table.

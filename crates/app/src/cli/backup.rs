@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use daybook_domain::Timestamp;
 use daybook_engine::jobs::persons_word::PersonsChange;
 use serde_json::json;
 
@@ -13,13 +14,15 @@ use super::history::described;
 use super::scope_args::{ScopeArgs, current_folder};
 use crate::backup::{Manifest, restore, write};
 use crate::folders::data_folder::{self, display_path};
-use crate::process::block_on;
+use crate::process::{block_on, stop_on_interrupt};
+use crate::purge;
 use crate::service::RequestError;
 use crate::service::history::{HistoryCommit, find_state};
 use crate::service::memory_changes::{RequestedBy, make_change};
 use crate::service::scope_choice::open_folder;
 use crate::settings::{MemoryPlace, Settings, masked};
-use crate::terminal::output::{bold, count, json as print_json, print_line};
+use crate::terminal::output::{bold, count, json as print_json, print_line, rfc3339};
+use crate::terminal::progress::PurgeBar;
 use crate::wiring::{Daybook, MemoryDatabase};
 
 /// Write the whole memory to one file, while agents keep working.
@@ -53,7 +56,8 @@ impl BackupCommand {
 /// Create a data folder from a backup; with --at bring memory files back to an earlier state.
 ///
 /// Of a backup, everything is checked against its manifest before anything is put in place. Imports that were undone
-/// and memories that were forgotten since the backup are restored, too.
+/// and memories that were forgotten since the backup are restored, too. What was purged stays gone, as far as the backup
+/// or --tombstones knows of it.
 ///
 /// With --at all memory files of one scope are as they were then, as a new commit: what was learned since and is in
 /// no file any more is forgotten, what is in a file again is remembered. `daybook undo` takes it back.
@@ -69,6 +73,9 @@ pub(crate) struct RestoreCommand {
     /// Instead of a backup: the state of the memory files, a commit or a time such as 2026-02-04 or yesterday
     #[arg(long, value_name = "STATE")]
     at: Option<String>,
+    /// Also purge what this file of tombstones names: `purged/tombstones` of the folder that was backed up, as it was last
+    #[arg(long, value_name = "FILE", conflicts_with = "at")]
+    tombstones: Option<PathBuf>,
     #[command(flatten)]
     scope: ScopeArgs,
 }
@@ -80,7 +87,7 @@ impl RestoreCommand {
             (None, Some(_)) if self.scope.is_given() => bail!(RequestError::Invalid(
                 "a backup holds the whole memory; --scope and --project go with --at".to_owned()
             )),
-            (None, Some(file)) => Self::restore_backup(common, file),
+            (None, Some(file)) => self.restore_backup(common, file),
             (None, None) => bail!(RequestError::Invalid(
                 "name a backup, or a state with --at".to_owned()
             )),
@@ -110,14 +117,36 @@ impl RestoreCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn restore_backup(common: &CommonArgs, file: &Path) -> Result<ExitCode> {
+    fn restore_backup(&self, common: &CommonArgs, file: &Path) -> Result<ExitCode> {
         refuse_server(
             common,
             "pg_restore --no-owner --exit-on-error daybook.dump --dbname",
         )?;
         let folder = data_folder::locate(common.root.as_deref())?;
         let manifest = restore(file, &folder)?;
-        print_summary(common, "restored to", &display_path(&folder), &manifest)
+        let daybook = Daybook::open_existing(common)?;
+        if let Some(tombstones) = &self.tombstones {
+            block_on(purge::add_tombstones(&daybook, tombstones))?;
+        }
+        let (stop, bar) = (stop_on_interrupt()?, PurgeBar::start(common));
+        let purged = purge::purge_older(&daybook, (&stop, &bar));
+        bar.end();
+        let purged = purged?.map(|done| purge::summary(&done));
+        print_summary(common, "restored to", &display_path(&folder), &manifest)?;
+        if common.json {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Some(summary) = purged {
+            print_line!("Purged again: {summary}.");
+        }
+        if self.tombstones.is_none() {
+            print_line!(
+                "What was purged after the backup of {} is not known here and is restored. If purged/tombstones of \
+                 the old folder exists, remove this folder and restore with --tombstones FILE.",
+                rfc3339(Timestamp(manifest.made_at())).unwrap_or_default()
+            );
+        }
+        Ok(ExitCode::SUCCESS)
     }
 }
 

@@ -23,6 +23,7 @@ mod move_store;
 mod next_steps;
 mod persons_word;
 mod projects;
+mod purge;
 mod quarantine;
 mod recall;
 mod redact;
@@ -46,6 +47,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 use daybook_domain::StoreError;
 
+use crate::folders::data_folder;
 use crate::terminal::common_args::{CommonArgs, ServerTimeout};
 use crate::terminal::logging;
 use crate::terminal::suggest;
@@ -79,6 +81,7 @@ Change
   edit         give a line of memory other words, in every file that shows it
   pin          keep a memory in MEMORY.md, whatever ranks higher
   unpin        let it take its place by rank again
+  purge        remove something for good, from files, history, database and backups
   undo         take back a change of memory files
   config       settings, their meaning, and where each value comes from
   consolidate  write memory files now, however short ago they were written
@@ -178,6 +181,8 @@ enum CliCommand {
     Unpin(persons_word::UnpinCommand),
     /// Take back a change of memory files
     Undo(persons_word::UndoCommand),
+    /// Remove something for good, so that nothing brings it back
+    Purge(purge::PurgeCommand),
     /// Show calls of models, their cost, and what is left under caps
     Spend(spend::SpendCommand),
     /// Show what is covered, pending, in gaps, and why
@@ -255,6 +260,9 @@ fn answer(cli: Cli) -> Result<ExitCode> {
     let common = &common;
     suggest::use_flags(common);
     logging::start(common.log.as_ref(), common.log_format);
+    if cli.command.reads_memory() {
+        crate::purge::settle(common, &data_folder::locate(common.root.as_deref())?)?;
+    }
     match cli.command {
         CliCommand::Import(command) => command.run(common),
         CliCommand::Hook(command) => command.run(common),
@@ -283,6 +291,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Pin(command) => command.run(common),
         CliCommand::Unpin(command) => command.run(common),
         CliCommand::Undo(command) => command.run(common),
+        CliCommand::Purge(command) => command.run(common),
         CliCommand::Spend(command) => command.run(common),
         CliCommand::Status(command) => command.run(common),
         CliCommand::Consolidate(command) => command.run(common),
@@ -313,6 +322,22 @@ fn answer(cli: Cli) -> Result<ExitCode> {
 }
 
 impl CliCommand {
+    /// Whether the command opens the memory. Before it does, a purge that was interrupted is finished. A hook's host waits
+    /// for it, so it finishes none.
+    fn reads_memory(&self) -> bool {
+        !matches!(
+            self,
+            Self::Hook(_)
+                | Self::Setup(_)
+                | Self::Config(_)
+                | Self::Redact(_)
+                | Self::Purge(_)
+                | Self::Restore(_)
+                | Self::Completions { .. }
+                | Self::Man
+        )
+    }
+
     /// How long the command waits for a database server.
     fn server_timeout(&self) -> ServerTimeout {
         match self {
@@ -329,6 +354,7 @@ impl CliCommand {
             | Self::Pin(_)
             | Self::Unpin(_)
             | Self::Undo(_)
+            | Self::Purge(_)
             | Self::Backup(_)
             | Self::Restore(_)
             | Self::MoveStore(_)

@@ -156,7 +156,7 @@ async fn switch(common: &CommonArgs, daybook: &Daybook, name: &str, on: bool) ->
 }
 
 /// The session that a person names.
-async fn find_one(daybook: &Daybook, name: &str) -> Result<Session> {
+pub(super) async fn find_one(daybook: &Daybook, name: &str) -> Result<Session> {
     let mut found = daybook.store.find_sessions(&daybook.tenant, name).await?;
     match (found.len(), found.pop()) {
         (1, Some(session)) => Ok(session),

@@ -111,6 +111,35 @@ impl transfer::Progress for CopyBar {
     }
 }
 
+/// Progress of a purge.
+pub(crate) struct PurgeBar {
+    bar: ProgressBar,
+}
+
+impl PurgeBar {
+    pub(crate) fn start(common: &CommonArgs) -> Self {
+        Self {
+            bar: bar(common, 0, "purging"),
+        }
+    }
+
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl jobs::purge::PurgeProgress for PurgeBar {
+    fn step(&self, step: jobs::purge::PurgeStep, done: usize, of: usize) {
+        let what = match step {
+            jobs::purge::PurgeStep::Sessions => "sessions",
+            jobs::purge::PurgeStep::Folders => "memory folders",
+        };
+        self.bar.set_length(of as u64);
+        self.bar.set_position(done as u64);
+        self.bar.set_message(format!("{done} of {of} {what}"));
+    }
+}
+
 /// Progress of an update.
 pub(crate) struct UpdateBar {
     bar: ProgressBar,

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Result;
 use daybook_domain::eligibility::Switches;
 use daybook_domain::page::read_all;
-use daybook_domain::seams::{SpendStore, Store, TreeStore};
+use daybook_domain::seams::{PurgeStore, SpendStore, Store, TreeStore};
 use daybook_domain::time::Clock;
 use daybook_domain::working::ThreadStore;
 use daybook_domain::{Gap, Job, JobKind, Tenant};
@@ -74,6 +74,8 @@ pub(crate) struct Daybook {
     pub(crate) threads: Arc<dyn ThreadStore>,
     /// The same database, as the store of what models cost.
     pub(crate) spending: Arc<dyn SpendStore>,
+    /// The same database, as the store that removes things for good.
+    pub(crate) purges: Arc<dyn PurgeStore>,
     /// The same database, as the store of shared histories of memory files; `None` where one machine has them alone.
     pub(crate) trees: Option<Arc<dyn TreeStore>>,
     /// The same database, for health checks and copies.
@@ -103,6 +105,7 @@ impl Daybook {
             store: Arc::clone(&self.store),
             threads: Arc::clone(&self.threads),
             spending: Arc::clone(&self.spending),
+            purges: Arc::clone(&self.purges),
             trees: self.trees.clone(),
             database: self.database.clone(),
             ledger: self.ledger.clone(),

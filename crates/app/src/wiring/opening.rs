@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 #[cfg(feature = "postgres")]
 use daybook_domain::seams::TreeStore;
-use daybook_domain::seams::{SpendStore, Store};
+use daybook_domain::seams::{PurgeStore, SpendStore, Store};
 use daybook_domain::time::Clock;
 use daybook_domain::working::ThreadStore;
 use daybook_domain::{Tenant, Timestamp};
@@ -151,6 +151,10 @@ impl Daybook {
             Some(ledger) => (Arc::clone(ledger) as _, Arc::clone(ledger) as _),
             None => (Arc::clone(&database) as _, Arc::clone(&database) as _),
         };
+        let purges: Arc<dyn PurgeStore> = match &ledger {
+            Some(ledger) => Arc::clone(ledger) as _,
+            None => Arc::clone(&database) as _,
+        };
         if is_restored {
             let (store, now) = (Arc::clone(&database), clock.now());
             let (root, tenant) = (folder.clone(), tenant.clone());
@@ -164,6 +168,7 @@ impl Daybook {
             store,
             threads,
             spending: Arc::clone(&database) as Arc<dyn SpendStore>,
+            purges,
             trees: None,
             database: MemoryDatabase::File(database),
             ledger,
@@ -210,6 +215,7 @@ impl Daybook {
             store: Arc::clone(&database) as Arc<dyn Store>,
             threads: Arc::clone(&database) as Arc<dyn ThreadStore>,
             spending: Arc::clone(&database) as Arc<dyn SpendStore>,
+            purges: Arc::clone(&database) as Arc<dyn PurgeStore>,
             trees: Some(Arc::clone(&database) as Arc<dyn TreeStore>),
             database: MemoryDatabase::Server(database),
             ledger: None,

@@ -49,6 +49,12 @@ impl RecordKeeper {
         self.write_at_most(usize::MAX, Duration::ZERO)
     }
 
+    /// Writes all parts, waiting for another process that writes some. False where not all could be written.
+    pub(crate) fn write_completely(&self) -> Result<bool> {
+        self.write_at_most(usize::MAX, BEFORE_FILES_WAIT)?;
+        Ok(self.store.stale_records(1)?.is_empty())
+    }
+
     /// Writes all parts before memory files are written, so that no file shows what the record lacks. A failure costs
     /// no file: the parts stay marked.
     pub(super) fn write_before_files(&self) {

@@ -34,6 +34,7 @@ mod move_store;
 mod persons_word;
 mod projects;
 mod prompts;
+mod purge;
 mod reach;
 mod rebuild;
 mod recall;

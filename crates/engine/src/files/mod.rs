@@ -45,6 +45,8 @@ pub mod parsed_texts;
 pub mod path;
 pub mod persons_changes;
 pub mod persons_lines;
+pub mod purge_folder;
+pub mod purged_text;
 pub mod reader;
 pub mod record;
 mod recover;

@@ -24,6 +24,7 @@ pub mod project_repairs;
 pub mod projects;
 mod proposal_record;
 mod proposals;
+pub mod purge;
 pub mod quarantine;
 mod rebuild;
 mod redact_files;

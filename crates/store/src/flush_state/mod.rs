@@ -30,6 +30,7 @@ mod fuzz_tests;
 mod jobs;
 mod json;
 mod ledgered;
+mod purges;
 mod sessions;
 mod state;
 mod threads;

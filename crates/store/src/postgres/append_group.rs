@@ -20,7 +20,7 @@ use super::places::{PlaceNumbers, find_named_places};
 use super::row_numbers::seq_of;
 use super::sessions::{self, NewEventRow};
 use super::values::{get, values};
-use super::{events, job_rows};
+use super::{events, job_rows, purge};
 use crate::log::{self, AppendPositions, ExtractionEffect, SessionRow};
 use crate::pollution::{PollutionEffect, pollute};
 
@@ -50,7 +50,18 @@ pub(super) async fn add_group(
     let Some(first) = appends.first() else {
         return Ok(Vec::new());
     };
-    let mut group = load(tx, &first.session.id.tenant, appends).await?;
+    let tenant = &first.session.id.tenant;
+    let mut group = load(tx, tenant, appends).await?;
+    let all: Vec<&Append> = appends.iter().collect();
+    for (append, purged) in appends
+        .iter()
+        .zip(purge::purged_of(tx, tenant, &all).await?)
+    {
+        // What was purged is passed over by an append of its own.
+        if let Some(state) = group.sessions.get_mut(&append.session.id) {
+            state.is_left_out |= !purged.is_none();
+        }
+    }
     let (mut rows, mut active) = (Vec::new(), Vec::new());
     let mut outcomes = Vec::with_capacity(appends.len());
     for append in appends {

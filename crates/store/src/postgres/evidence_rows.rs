@@ -15,6 +15,7 @@ use tokio_postgres::Row;
 use super::connection::Tx;
 use super::fault::Fault;
 use super::names::{scope_no, scope_of, session_id_of, session_no};
+use super::purge;
 use super::row_numbers::{event_no, seq_of};
 use super::values::{SqlValue, get, parse_column, values};
 use crate::evidence::{
@@ -98,7 +99,7 @@ pub(super) async fn lock(
     Ok(LockedScopes(locked))
 }
 
-/// Adds evidence for observations in locked scopes, unless a person retracted them.
+/// Adds evidence for observations in locked scopes, unless a person retracted or purged them.
 pub(super) async fn add(
     tx: &Tx,
     locked: &LockedScopes,
@@ -108,14 +109,24 @@ pub(super) async fn add(
     if additions.is_empty() {
         return Ok(());
     }
+    let pieces = additions.iter().map(|addition| {
+        (
+            &addition.scope,
+            addition.what.0,
+            &addition.piece.evidence.session,
+        )
+    });
+    let purged = purge::purged_evidence(tx, &pieces.collect::<Vec<_>>()).await?;
+    let additions = additions.iter().zip(purged).filter(|(_, purged)| !purged);
+    let additions: Vec<&NewEvidence> = additions.map(|(addition, _)| addition).collect();
     let mut sessions: HashMap<&SessionId, i64> = HashMap::new();
-    for addition in additions {
+    for addition in &additions {
         let session = &addition.piece.evidence.session;
         if !sessions.contains_key(session) {
             sessions.insert(session, session_no(tx, session).await?);
         }
     }
-    let retracted = find_retracted(tx, locked, additions).await?;
+    let retracted = find_retracted(tx, locked, &additions).await?;
     let mut kept = Vec::with_capacity(additions.len());
     for addition in additions {
         let evidence = &addition.piece.evidence;
@@ -279,6 +290,26 @@ pub(super) async fn cut(
     }
     let again = as_new_evidence(tx, shortened).await?;
     add(tx, &locked, &again, touched).await
+}
+
+/// Deletes the evidence of a session that rests on an event of a range, whatever else it rests on.
+pub(super) async fn delete_within(
+    tx: &Tx,
+    session: i64,
+    (from, to): (EventSeq, EventSeq),
+    touched: &mut TouchedObservations,
+) -> Result<(), Fault> {
+    lock(tx, &BTreeSet::new(), Some(session)).await?;
+    let reaching = "session_no = $1 AND first_seq <= $2 AND last_seq >= $3";
+    let span = values![session, seq_column(to), seq_column(from)];
+    let rows = rows_where(tx, reaching, span).await?;
+    let gone = rows.iter().filter(|row| {
+        let events = &row.piece.evidence.events;
+        // What a person asked to remember may rest on no event.
+        events.is_empty() || events.iter().any(|seq| (from..=to).contains(seq))
+    });
+    let gone: Vec<i64> = gone.map(|row| row.no).collect();
+    delete_where(tx, "evidence_no = ANY ($1)", values![gone], touched).await
 }
 
 /// The times of events of a session, as far as they are known.
@@ -479,7 +510,7 @@ fn evidence_row(row: &Row) -> Result<EvidenceRow, Fault> {
 pub(super) async fn find_retracted(
     tx: &Tx,
     locked: &LockedScopes,
-    additions: &[NewEvidence],
+    additions: &[&NewEvidence],
 ) -> Result<HashSet<(i64, i64, i64, u64)>, Fault> {
     let mut keys = BTreeSet::new();
     for addition in additions {

@@ -278,6 +278,15 @@ async fn put_file(
     Ok(())
 }
 
+/// Deletes all files of a scope from the index.
+pub(super) async fn forget_scope(tx: &Tx, scope: i64) -> Result<(), Fault> {
+    let find = "SELECT file FROM ix_files WHERE scope_no = $1";
+    for row in tx.rows(find, values![scope]).await? {
+        forget_file(tx, scope, &get::<String>(&row, "file")?).await?;
+    }
+    Ok(())
+}
+
 async fn forget_file(tx: &Tx, scope: i64, file: &str) -> Result<(), Fault> {
     let delete = "WITH gone AS (
             DELETE FROM ix_files WHERE scope_no = $1 AND file = $2 RETURNING file_no

@@ -125,6 +125,13 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0019_venues.sql"),
         serves: 19,
     },
+    // An older binary would store what was purged.
+    Migration {
+        version: 24,
+        name: "tombstones",
+        sql: include_str!("migrations/0024_tombstones.sql"),
+        serves: 24,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

@@ -40,6 +40,7 @@ mod outcome;
 mod outlines;
 mod places;
 mod pollution;
+mod purge;
 mod quarantine;
 mod queries;
 mod remotes;

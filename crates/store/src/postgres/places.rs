@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use daybook_domain::seams::ProjectKey;
 use daybook_domain::{
-    ObservationId, ObservationKind, Place, Project, Scope, ScopeKind, StoreError, Tenant, Timestamp,
+    EventSeq, ObservationId, ObservationKind, Place, Project, Scope, ScopeKind, StoreError, Tenant,
+    Timestamp,
 };
 use tokio_postgres::Row;
 
@@ -12,7 +13,7 @@ use super::connection::{TenantAccess, Tx};
 use super::evidence_rows;
 use super::fault::Fault;
 use super::names::{raise, scope_no, scope_of, tenant_no};
-use super::row_numbers::event_nos;
+use super::row_numbers::{event_no, event_nos};
 use super::values::{SqlValue, get, parse_column, values};
 use super::{PostgresStore, observation_rows};
 use crate::bounds::STEP_ROWS;
@@ -98,6 +99,43 @@ pub(super) async fn unlink_if_empty(tx: &Tx, session: i64, places: Vec<i64>) -> 
             WHERE event_no BETWEEN $3 AND $4 AND events.place_no = noted.place_no)";
     tx.execute(delete, values![session, places, from, to])
         .await?;
+    Ok(())
+}
+
+/// The places of events of a session.
+pub(super) async fn of_events(
+    tx: &Tx,
+    session: i64,
+    (from, to): (EventSeq, EventSeq),
+) -> Result<Vec<i64>, Fault> {
+    let find = "SELECT DISTINCT place_no FROM events
+        WHERE event_no BETWEEN $1 AND $2 AND place_no IS NOT NULL";
+    let range = values![event_no(session, from), event_no(session, to)];
+    let rows = tx.rows(find, range).await?;
+    rows.iter().map(|row| get(row, "place_no")).collect()
+}
+
+/// Deletes those of the places where no session has events, their roots with their last places, and what identified
+/// the roots' projects with their last roots.
+pub(super) async fn forget_unused(tx: &Tx, places: Vec<i64>) -> Result<(), Fault> {
+    let delete = "DELETE FROM places WHERE place_no = ANY ($1)
+        AND NOT EXISTS (SELECT FROM session_places AS noted WHERE noted.place_no = places.place_no)
+        RETURNING root_no";
+    let roots = tx.rows(delete, values![places]).await?;
+    let roots = roots.iter().map(|row| get::<i64>(row, "root_no"));
+    let roots: Vec<i64> = roots.collect::<Result<_, _>>()?;
+    let delete = "DELETE FROM roots WHERE root_no = ANY ($1)
+        AND NOT EXISTS (SELECT FROM places WHERE places.root_no = roots.root_no)
+        RETURNING tenant_no, project";
+    for row in tx.rows(delete, values![roots]).await? {
+        let Some(project) = get::<Option<String>>(&row, "project")? else {
+            continue;
+        };
+        let delete = "DELETE FROM projects WHERE tenant_no = $1 AND key = $2
+            AND NOT EXISTS (SELECT FROM roots WHERE tenant_no = $1 AND project = $2)";
+        let tenant: i64 = get(&row, "tenant_no")?;
+        tx.execute(delete, values![tenant, project]).await?;
+    }
     Ok(())
 }
 

@@ -23,12 +23,13 @@ use super::places::PlaceNumbers;
 use super::pollution::rederive_learned;
 use super::row_numbers::{event_no, seq_of};
 use super::values::{get, saturating_count, values};
-use super::{PostgresStore, events, index_rows, job_rows, places, remotes, sources};
+use super::{PostgresStore, events, index_rows, job_rows, places, purge, remotes, sources};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
 use crate::log::{AddedEvents, AppendPositions, ExtractionEffect, ScanState, SessionRow};
 use crate::page_keys::{key_of_project, key_of_session, place_before_page};
 use crate::pollution::{PollutionEffect, mark_of_clean, pollute, pollution_text};
+use crate::purge::PurgedAppend;
 use crate::{labels, log, ranges};
 
 #[async_trait]
@@ -323,6 +324,14 @@ pub(super) async fn add_to(
     append: &Append,
     entries: &[String],
 ) -> Result<AppendPositions, Fault> {
+    let purged = purge::purged_of(tx, &append.session.id.tenant, &[append]).await?;
+    let purged = purged.into_iter().next().unwrap_or_default();
+    let known = found.as_ref().filter(|row| row.known);
+    if purged.refuses(append, known.is_some()) {
+        let last = known.map_or(EventSeq(0), |row| row.session.events);
+        return Ok(AppendPositions::of_purged(append, last));
+    }
+    purged.check_entries(append, entries)?;
     let (mut row, before) = match found {
         Some(row) if row.known => {
             let before = row.session.clone();
@@ -337,7 +346,7 @@ pub(super) async fn add_to(
     log::merge_meta(&mut row.session, &append.session);
     let shared = shared_no(tx, &row.session).await?;
     row.scan.note_append(before.is_none(), append.rules);
-    let (rows, new, seqs) = rows_to_add(tx, &mut row, append, entries).await?;
+    let (rows, new, seqs) = rows_to_add(tx, &mut row, append, (entries, &purged)).await?;
     let polluting = pollute(&mut row.session, &new);
     if polluting != PollutionEffect::None {
         save(tx, &row);
@@ -517,9 +526,12 @@ async fn rows_to_add<'a>(
     tx: &Tx,
     row: &mut SessionRow,
     append: &'a Append,
-    entries: &'a [String],
+    (entries, purged): (&'a [String], &PurgedAppend),
 ) -> Result<(Vec<NewEventRow<'a>>, AddedEvents, Vec<EventSeq>), Fault> {
     let mut known = known_ids(tx, row, append).await?;
+    // Passed over like events that the session has.
+    let gone = append.events.iter().filter(|event| purged.has(event.id));
+    known.extend(gone.map(|event| (event.id, EventSeq(0))));
     let mut named: Vec<&Place> = append
         .events
         .iter()

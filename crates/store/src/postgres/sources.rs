@@ -10,6 +10,7 @@ use tokio_postgres::Row;
 use super::connection::Tx;
 use super::fault::Fault;
 use super::names::{session_id_of, session_no, tenant_no};
+use super::purge;
 use super::values::{SqlValue, get, values};
 
 /// A file's state, as tables `sources` and `import_sources` both keep it.
@@ -114,6 +115,11 @@ pub(super) async fn put(
     source: &TranscriptSource,
     import: Option<ImportNo>,
 ) -> Result<(), Fault> {
+    if let Some(session) = &source.session
+        && purge::is_name_purged(tx, session).await?
+    {
+        return Ok(());
+    }
     let number = match import {
         Some(import) => {
             let number = lock_import(tx, tenant, import).await?;

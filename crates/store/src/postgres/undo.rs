@@ -141,7 +141,7 @@ async fn shrink_range(
     Ok(())
 }
 
-async fn delete_events(
+pub(super) async fn delete_events(
     tx: &Tx,
     session: i64,
     (from, to): (EventSeq, EventSeq),
@@ -168,7 +168,7 @@ async fn delete_events(
 }
 
 /// Derives a session's row from its remaining events. True when there are none.
-async fn rederive_session(tx: &Tx, row: &mut SessionRow) -> Result<bool, Fault> {
+pub(super) async fn rederive_session(tx: &Tx, row: &mut SessionRow) -> Result<bool, Fault> {
     let (from, to) = event_nos(row.no);
     let find = "SELECT event_no, line, coalesce(first_at, 0) AS first_at,
             coalesce(last_at, 0) AS last_at
@@ -187,7 +187,7 @@ async fn rederive_session(tx: &Tx, row: &mut SessionRow) -> Result<bool, Fault> 
     Ok(false)
 }
 
-async fn shorten_job(
+pub(super) async fn shorten_job(
     tx: &Tx,
     key: &JobKey,
     session: &Session,

@@ -9,12 +9,12 @@ use daybook_domain::{
 };
 use tokio_postgres::Row;
 
-use super::PostgresStore;
 use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
 use super::names::{find_tenant, raise, scope_of, session_id_of, session_no};
 use super::row_numbers::{event_no, seq_of};
 use super::values::{get, parse_column, values};
+use super::{PostgresStore, purge};
 use crate::bounds::check_uses;
 use crate::evidence::parse_numbers;
 use crate::uses::{AdmitOutcome, KeptUses};
@@ -93,6 +93,12 @@ async fn note(tx: &Tx, tenant: &Tenant, uses: &[Use], now: Timestamp) -> Result<
     let mut rows: BTreeMap<UseKey, (Vec<u8>, i64, Timestamp)> = BTreeMap::new();
     let (mut added, mut cited) = (0, BTreeSet::new());
     for (one, (event, session)) in used {
+        if let UsedBy::Session { session, .. } = &one.by
+            && !users.contains_key(&one.by)
+            && purge::is_name_purged(tx, session).await?
+        {
+            continue;
+        }
         let user = match users.get(&one.by) {
             Some(user) => user.clone(),
             None => {

@@ -17,7 +17,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use super::connection::Fault;
 use super::names::{find_scope, find_tenant, parse_column, scope_named, scope_no, session_no};
 use super::row_numbers::event_no;
-use super::{index_rows, outlines};
+use super::{index_rows, outlines, purge};
 use crate::documents::observation_doc;
 use crate::evidence::{
     CutOutcome, EvidencePiece, EvidenceRow, SettleOutcome, TouchedObservations, assemble,
@@ -38,7 +38,7 @@ const REMEMBERED: i64 = -1;
 /// it.
 pub(super) const VISIBLE: &str = "live AND (pollution IS NULL OR generation = -1)";
 
-/// Adds one piece of evidence for an observation in `scope`, unless a person retracted it.
+/// Adds one piece of evidence for an observation in `scope`, unless a person retracted or purged it.
 pub(super) fn add(
     tx: &Connection,
     scope: &Scope,
@@ -47,6 +47,9 @@ pub(super) fn add(
     live: bool,
     touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
+    if purge::is_evidence_purged(tx, scope, what.0, &piece.evidence.session)? {
+        return Ok(());
+    }
     let scope = scope_no(tx, scope)?;
     let session = session_no(tx, &piece.evidence.session)?;
     if is_retracted(tx, scope, what.0, session, &piece.evidence.events)? {
@@ -170,6 +173,24 @@ pub(super) fn cut(
                 let (scope, what) = observed_as(tx, row.observation)?;
                 add(tx, &scope, what, &row.piece, row.live, touched)?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Deletes the evidence of a session that rests on an event of a range, whatever else it rests on.
+pub(super) fn delete_within(
+    tx: &Connection,
+    session: i64,
+    (from, to): (EventSeq, EventSeq),
+    touched: &mut TouchedObservations,
+) -> Result<(), Fault> {
+    let overlapping = "session_no = ? AND first_seq <= ? AND last_seq >= ?";
+    for row in rows_where(tx, overlapping, params![session, to.0, from.0])? {
+        let events = &row.piece.evidence.events;
+        // What a person asked to remember may rest on no event.
+        if events.is_empty() || events.iter().any(|seq| (from..=to).contains(seq)) {
+            delete(tx, &row, touched)?;
         }
     }
     Ok(())

@@ -245,6 +245,17 @@ fn put_file(
     Ok(())
 }
 
+/// Deletes all files of a scope from the index.
+pub(super) fn forget_scope(tx: &Connection, scope: i64) -> Result<(), Fault> {
+    let mut find = tx.prepare_cached("SELECT file FROM ix_files WHERE scope_no = ?")?;
+    let files: Vec<String> = find
+        .query_map([scope], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    files
+        .iter()
+        .try_for_each(|file| forget_file(tx, scope, file))
+}
+
 fn forget_file(tx: &Connection, scope: i64, file: &str) -> Result<(), Fault> {
     let mut find =
         tx.prepare_cached("SELECT file_no FROM ix_files WHERE scope_no = ? AND file = ?")?;

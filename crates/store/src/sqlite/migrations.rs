@@ -115,6 +115,13 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0017_records.sql"),
         serves: 16,
     },
+    // An older binary would store what was purged.
+    Migration {
+        version: 21,
+        name: "tombstones",
+        sql: include_str!("migrations/0021_tombstones.sql"),
+        serves: 21,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

@@ -29,6 +29,7 @@ mod outlines;
 mod peek;
 mod places;
 mod pollution;
+mod purge;
 mod quarantine;
 mod queries;
 mod raw_values;

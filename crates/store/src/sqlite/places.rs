@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use daybook_domain::{
-    ObservationId, ObservationKind, Place, Project, Scope, ScopeKind, Tenant, Timestamp,
+    EventSeq, ObservationId, ObservationKind, Place, Project, Scope, ScopeKind, Tenant, Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
@@ -13,7 +13,7 @@ use super::evidence_rows;
 use super::listing::{Listing, list};
 use super::names::{parse_column, scope_no, scope_of, tenant_no};
 use super::revisions::raise;
-use super::row_numbers::event_nos;
+use super::row_numbers::{event_no, event_nos};
 use crate::bounds::STEP_ROWS;
 use crate::evidence::TouchedObservations;
 
@@ -64,6 +64,48 @@ pub(super) fn unlink_if_empty(tx: &Connection, session: i64, place: i64) -> Resu
             (SELECT 1 FROM events WHERE event_no BETWEEN ?3 AND ?4 AND place_no = ?2)",
     )?
     .execute([session, place, from, to])?;
+    Ok(())
+}
+
+/// The places of events of a session.
+pub(super) fn of_events(
+    tx: &Connection,
+    session: i64,
+    (from, to): (EventSeq, EventSeq),
+) -> Result<BTreeSet<i64>, Fault> {
+    let mut find = tx.prepare_cached(
+        "SELECT DISTINCT place_no FROM events
+         WHERE event_no BETWEEN ? AND ? AND place_no IS NOT NULL",
+    )?;
+    let range = [event_no(session, from), event_no(session, to)];
+    let places = find.query_map(range, |row| row.get(0))?;
+    Ok(places.collect::<Result<_, _>>()?)
+}
+
+/// Deletes a place where no session has events, its root with its last place, and what identified the root's project
+/// with its last root.
+pub(super) fn forget_unused(tx: &Connection, place: i64) -> Result<(), Fault> {
+    let mut forget = tx.prepare_cached(
+        "DELETE FROM places WHERE place_no = ?1
+         AND NOT EXISTS (SELECT 1 FROM session_places WHERE place_no = ?1) RETURNING root_no",
+    )?;
+    let Some(root): Option<i64> = forget.query_row([place], |row| row.get(0)).optional()? else {
+        return Ok(());
+    };
+    let mut forget = tx.prepare_cached(
+        "DELETE FROM roots WHERE root_no = ?1
+         AND NOT EXISTS (SELECT 1 FROM places WHERE root_no = ?1) RETURNING tenant_no, project",
+    )?;
+    let gone: Option<(i64, Option<String>)> = forget
+        .query_row([root], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    if let Some((tenant, Some(project))) = gone {
+        tx.prepare_cached(
+            "DELETE FROM projects WHERE tenant_no = ?1 AND key = ?2
+             AND NOT EXISTS (SELECT 1 FROM roots WHERE tenant_no = ?1 AND project = ?2)",
+        )?
+        .execute(params![tenant, project])?;
+    }
     Ok(())
 }
 

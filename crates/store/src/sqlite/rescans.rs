@@ -127,7 +127,7 @@ impl RescanStore for SqliteStore {
 impl SqliteStore {
     /// Rewrites the whole file, and empties its log. Runs apart from other connections: the file that is written
     /// meanwhile must not be kept in memory.
-    fn erase(&self) -> Result<bool, StoreError> {
+    pub(super) fn erase(&self) -> Result<bool, StoreError> {
         // The first step has all of the index merged; the next ones go on with that.
         let mut pages = -MERGE_PAGES;
         while self.write(|tx| merge_step(tx, pages))? {

@@ -22,12 +22,15 @@ use super::names::{self, find_session, session_no, sessions_where, tenant_no};
 use super::outlines::Owner;
 use super::pollution::rederive_learned;
 use super::row_numbers::{event_no, seq_of};
-use super::{SqliteStore, events, index_rows, job_rows, places, remotes, row_numbers, sources};
+use super::{
+    SqliteStore, events, index_rows, job_rows, places, purge, remotes, row_numbers, sources,
+};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
 use crate::log::{AddedEvents, AppendPositions, ExtractionEffect, SessionRow};
 use crate::page_keys::{key_of_project, key_of_session, place_before_page};
 use crate::pollution::{PollutionEffect, mark_of_clean, pollute, pollution_text};
+use crate::purge::PurgedAppend;
 use crate::{labels, log, ranges};
 
 #[async_trait]
@@ -303,6 +306,12 @@ pub(super) fn add_to(
     if let Some(import) = append.import {
         sources::check_import(tx, &append.session.id.tenant, import)?;
     }
+    let purged = purge::purged_of(tx, append)?;
+    if purged.refuses(append, found.is_some()) {
+        let last = found.map_or(EventSeq(0), |row| row.session.events);
+        return Ok(AppendPositions::of_purged(append, last));
+    }
+    purged.check_entries(append, entries)?;
     let before = found.as_ref().map(|row| row.session.clone());
     let mut row = match found {
         Some(row) => row,
@@ -318,7 +327,7 @@ pub(super) fn add_to(
     let last = row.session.events.0;
     log::merge_meta(&mut row.session, &append.session);
     row.scan.note_append(before.is_none(), append.rules);
-    let (new, seqs) = add_events(tx, &mut row, append, entries, places)?;
+    let (new, seqs) = add_events(tx, &mut row, append, (entries, &purged), places)?;
     let polluting = pollute(&mut row.session, &new);
     save(tx, &row)?;
     if polluting != PollutionEffect::None {
@@ -435,7 +444,7 @@ fn add_events(
     tx: &Connection,
     row: &mut SessionRow,
     append: &Append,
-    entries: &[String],
+    (entries, purged): (&[String], &PurgedAppend),
     places: &mut PlaceCache,
 ) -> Result<(AddedEvents, Vec<EventSeq>), Fault> {
     let source = append.source.as_ref().map(|source| &source.path);
@@ -446,6 +455,10 @@ fn add_events(
     let shared = row.session.venue.shared_scope(&row.session.id.tenant);
     let mut seqs = Vec::with_capacity(append.events.len());
     for (nth, event) in append.events.iter().enumerate() {
+        if purged.has(event.id) {
+            seqs.push(EventSeq(0));
+            continue;
+        }
         let seq = EventSeq(row.session.events.0 + 1);
         let at = *known.entry(event.id).or_insert(seq);
         seqs.push(at);

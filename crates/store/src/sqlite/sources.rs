@@ -9,10 +9,10 @@ use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource};
 use daybook_domain::{EventSeq, Page, PageRequest, SessionId, StoreError, Tenant, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
-use super::SqliteStore;
 use super::connection::Fault;
 use super::listing::{Listing, list};
 use super::names::{session_id_of, session_no, tenant_no};
+use super::{SqliteStore, purge};
 
 /// A file's state, as tables `sources` and `import_sources` both keep it.
 pub(super) const STATE: &str = "format, session_no, size, modified, \"offset\", lines,
@@ -108,13 +108,18 @@ fn source_of(row: &Row<'_>) -> rusqlite::Result<TranscriptSource> {
     })
 }
 
-/// Replaces a file's state.
+/// Replaces a file's state, unless it is the transcript of a purged session.
 pub(super) fn put(
     tx: &Connection,
     tenant: &Tenant,
     source: &TranscriptSource,
     import: Option<ImportNo>,
 ) -> Result<(), Fault> {
+    if let Some(session) = &source.session
+        && purge::is_name_purged(tx, session)?
+    {
+        return Ok(());
+    }
     if let Some(import) = import {
         let tenant = check_import(tx, tenant, import)?;
         keep_state_before(tx, tenant, import, &source.path)?;

@@ -138,7 +138,7 @@ fn shrink_range(
     Ok(())
 }
 
-fn delete_events(
+pub(super) fn delete_events(
     tx: &Connection,
     session: i64,
     (from, to): (EventSeq, EventSeq),
@@ -167,7 +167,7 @@ fn delete_events(
 }
 
 /// Derives a session's row from its remaining events. True when there are none.
-fn rederive_session(tx: &Connection, row: &mut SessionRow) -> Result<bool, Fault> {
+pub(super) fn rederive_session(tx: &Connection, row: &mut SessionRow) -> Result<bool, Fault> {
     let span = event_nos(row.no);
     let span = [span.0, span.1];
     let mut last = tx.prepare_cached(
@@ -193,7 +193,7 @@ fn rederive_session(tx: &Connection, row: &mut SessionRow) -> Result<bool, Fault
     Ok(false)
 }
 
-fn shorten_job(
+pub(super) fn shorten_job(
     tx: &Connection,
     key: &JobKey,
     session: &Session,

@@ -9,7 +9,6 @@ use daybook_domain::{
 };
 use rusqlite::{Connection, Row, params};
 
-use super::SqliteStore;
 use super::connection::Fault;
 use super::listing::{Listing, list};
 use super::names::{
@@ -17,6 +16,7 @@ use super::names::{
 };
 use super::revisions::raise;
 use super::row_numbers::{event_no, event_nos, seq_of, session_of};
+use super::{SqliteStore, purge};
 use crate::bounds::check_uses;
 use crate::evidence::parse_numbers;
 use crate::uses::{AdmitOutcome, KeptUses};
@@ -72,6 +72,11 @@ fn note(tx: &Connection, uses: &[Use], now: Timestamp) -> Result<u64, Fault> {
         let event = event_no(session, one.event);
         let mut find = tx.prepare_cached("SELECT 1 FROM events WHERE event_no = ?")?;
         if !find.exists([event])? {
+            continue;
+        }
+        if let UsedBy::Session { session, .. } = &one.by
+            && purge::is_name_purged(tx, session)?
+        {
             continue;
         }
         let user = user_of(tx, &one.by)?;

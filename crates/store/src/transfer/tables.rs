@@ -86,7 +86,7 @@ macro_rules! numbers {
 }
 
 /// Every table except the index and the histories of memory files.
-pub const TABLES: [Table; 27] = [
+pub const TABLES: [Table; 29] = [
     Table {
         name: "tenants",
         key: &["tenant_no"],
@@ -349,6 +349,18 @@ pub const TABLES: [Table; 27] = [
             tenant_no: Int, payer: Text, user: Text, period: Text, key: Text, tokens: Int,
             money: Int,
         ],
+        ..PLAIN
+    },
+    Table {
+        name: "purge_keys",
+        key: &["tenant_no"],
+        columns: columns![tenant_no: Int, key: Bytes],
+        ..PLAIN
+    },
+    Table {
+        name: "tombstones",
+        key: &["tenant_no", "mark"],
+        columns: columns![tenant_no: Int, mark: Bytes],
         ..PLAIN
     },
 ];

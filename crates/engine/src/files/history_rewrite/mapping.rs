@@ -1,10 +1,9 @@
-//! The objects that take the place of those with secrets: blobs, trees and commits, found from any commit.
+//! The objects that take the place of those that a rewrite changes: blobs, trees and commits, found from any commit.
 //!
-//! An object without a secret below it is its own replacement. Each object is examined once.
+//! An object that nothing is changed in is its own replacement. Each object is examined once.
 
 use std::collections::{BTreeSet, HashMap};
 
-use daybook_text::redact::Redactor;
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
 use gix::objs::Kind;
@@ -14,8 +13,10 @@ use crate::files::error::FilesError;
 use crate::files::folder::Folder;
 use crate::files::history::CommitHash;
 use crate::files::objects::{self, Staging};
-use crate::files::own_secrets::{FileOwner, hide_own};
+use crate::files::own_secrets::FileOwner;
 use crate::files::tree::{TreeFiles, changes_between};
+
+use super::edit::{FileEdit, HistoryEdit};
 
 /// Deepest tree that is rewritten. Real trees are flatter.
 const MAX_TREE_DEPTH: usize = 256;
@@ -26,11 +27,12 @@ const ENGINE: &str = "Daybook";
 pub(super) struct HistoryMap<'a> {
     folder: &'a Folder,
     repo: &'a gix::Repository,
-    redactor: &'a Redactor,
+    edit: &'a dyn HistoryEdit,
     /// Files of entities that a person has edited.
     pub(super) edited: BTreeSet<String>,
-    blobs: HashMap<(ObjectId, FileOwner), ObjectId>,
-    trees: HashMap<(ObjectId, String), ObjectId>,
+    /// `None` in the place of an object that is removed.
+    blobs: HashMap<(ObjectId, String), Option<ObjectId>>,
+    trees: HashMap<(ObjectId, String), Option<ObjectId>>,
     commits: HashMap<ObjectId, ObjectId>,
     /// Objects in whose place there is another.
     pub(super) replaced: BTreeSet<ObjectId>,
@@ -47,12 +49,12 @@ impl<'a> HistoryMap<'a> {
     pub(super) fn new(
         folder: &'a Folder,
         repo: &'a gix::Repository,
-        redactor: &'a Redactor,
+        edit: &'a dyn HistoryEdit,
     ) -> Self {
         Self {
             folder,
             repo,
-            redactor,
+            edit,
             edited: BTreeSet::new(),
             blobs: HashMap::new(),
             trees: HashMap::new(),
@@ -61,8 +63,8 @@ impl<'a> HistoryMap<'a> {
         }
     }
 
-    pub(super) fn redactor(&self) -> &Redactor {
-        self.redactor
+    pub(super) fn edit(&self) -> &dyn HistoryEdit {
+        self.edit
     }
 
     /// The object that stands in the place of a commit, or of anything that is no rewritten commit.
@@ -118,7 +120,7 @@ impl<'a> HistoryMap<'a> {
             let waiting: Vec<ObjectId> = waiting.copied().collect();
             if waiting.is_empty() {
                 let new = self.rewrite_commit(staging, kind, &bytes)?;
-                self.note(id, new);
+                self.note(id, Some(new));
                 self.commits.insert(id, new);
                 stack.pop();
             }
@@ -135,8 +137,8 @@ impl<'a> HistoryMap<'a> {
         Ok(found.map(|object| (object.kind, object.detach().data)))
     }
 
-    fn note(&mut self, old: ObjectId, new: ObjectId) {
-        if old != new {
+    fn note(&mut self, old: ObjectId, new: Option<ObjectId>) {
+        if new != Some(old) {
             self.replaced.insert(old);
         }
     }
@@ -152,7 +154,10 @@ impl<'a> HistoryMap<'a> {
         for line in &commit.header {
             let id = |prefix: &[u8]| line.strip_prefix(prefix).and_then(parse_id);
             if let Some(tree) = id(b"tree ") {
-                let tree = self.map_tree(staging, tree, String::new(), 0)?;
+                let tree = match self.map_tree(staging, tree, String::new(), 0)? {
+                    Some(tree) => tree,
+                    None => staging.put_object(&gix::objs::Tree::empty())?,
+                };
                 header.extend_from_slice(format!("tree {tree}").as_bytes());
             } else if let Some(parent) = id(b"parent ") {
                 header.extend_from_slice(format!("parent {}", self.new_name(parent)).as_bytes());
@@ -174,25 +179,26 @@ impl<'a> HistoryMap<'a> {
         }
     }
 
-    /// The message; secrets are hidden in what the engine wrote.
+    /// The message as it is to be.
     fn message_of(&self, commit: &RawCommit<'_>) -> Vec<u8> {
         let is_ours = commit
             .header
             .iter()
             .any(|line| line.starts_with(format!("author {ENGINE} <").as_bytes()));
         match commit.message.to_str() {
-            Ok(message) if is_ours => self.redactor.redact(message).text.as_bytes().to_vec(),
-            Ok(_) | Err(_) => commit.message.to_vec(),
+            Ok(message) => self.edit.message(message, is_ours).into_bytes(),
+            Err(_) => commit.message.to_vec(),
         }
     }
 
+    /// The tree in the place of one; `None` where nothing is left of it.
     fn map_tree(
         &mut self,
         staging: &mut Staging<'_>,
         id: ObjectId,
         prefix: String,
         depth: usize,
-    ) -> Result<ObjectId, FilesError> {
+    ) -> Result<Option<ObjectId>, FilesError> {
         let key = (id, prefix);
         if let Some(&known) = self.trees.get(&key) {
             return Ok(known);
@@ -201,24 +207,30 @@ impl<'a> HistoryMap<'a> {
         let tree = self.repo.find_tree(id).map_err(failed())?;
         let decoded = tree.decode().map_err(gix::Error::from_error);
         let mut tree = decoded.map_err(failed())?.into_owned();
+        let entries = std::mem::take(&mut tree.entries);
+        let had_entries = !entries.is_empty();
         let mut changed = false;
-        for entry in &mut tree.entries {
+        for mut entry in entries {
             let path = format!("{}{}", key.1, entry.filename.to_str_lossy());
             let new = match entry.mode.kind() {
                 EntryKind::Tree if depth < MAX_TREE_DEPTH => {
                     self.map_tree(staging, entry.oid, format!("{path}/"), depth + 1)?
                 }
                 EntryKind::Blob | EntryKind::BlobExecutable => {
-                    self.map_blob(staging, entry.oid, &path)?
+                    self.map_blob(staging, entry.oid, path)?
                 }
-                EntryKind::Tree | EntryKind::Link | EntryKind::Commit => entry.oid,
+                EntryKind::Tree | EntryKind::Link | EntryKind::Commit => Some(entry.oid),
             };
-            changed |= new != entry.oid;
-            entry.oid = new;
+            changed |= new != Some(entry.oid);
+            if let Some(new) = new {
+                entry.oid = new;
+                tree.entries.push(entry);
+            }
         }
-        let new = match changed {
-            true => staging.put_object(&tree)?,
-            false => id,
+        let new = match (changed, tree.entries.is_empty() && had_entries) {
+            (_, true) => None,
+            (true, false) => Some(staging.put_object(&tree)?),
+            (false, false) => Some(id),
         };
         self.note(id, new);
         self.trees.insert(key, new);
@@ -229,24 +241,23 @@ impl<'a> HistoryMap<'a> {
         &mut self,
         staging: &mut Staging<'_>,
         id: ObjectId,
-        path: &str,
-    ) -> Result<ObjectId, FilesError> {
-        let owner = FileOwner::of(path, || self.edited.contains(path));
-        if owner == FileOwner::Person {
-            return Ok(id);
-        }
-        if let Some(&known) = self.blobs.get(&(id, owner)) {
+        path: String,
+    ) -> Result<Option<ObjectId>, FilesError> {
+        let owner = FileOwner::of(&path, || self.edited.contains(&path));
+        let key = (id, path);
+        if let Some(&known) = self.blobs.get(&key) {
             return Ok(known);
         }
         let bytes = objects::read_blob(self.folder, self.repo, id)?;
         let text = String::from_utf8(bytes).ok();
-        let hidden = text.and_then(|text| hide_own(self.redactor, owner, &text));
-        let new = match hidden {
-            Some(hidden) => staging.put_blob(hidden.as_bytes())?,
-            None => id,
+        let edit = text.map_or(FileEdit::Keep, |text| self.edit.file(&key.1, owner, &text));
+        let new = match edit {
+            FileEdit::Keep => Some(id),
+            FileEdit::Replace(text) => Some(staging.put_blob(text.as_bytes())?),
+            FileEdit::Remove => None,
         };
         self.note(id, new);
-        self.blobs.insert((id, owner), new);
+        self.blobs.insert(key, new);
         Ok(new)
     }
 }

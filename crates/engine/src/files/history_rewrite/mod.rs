@@ -1,7 +1,7 @@
-//! Takes secrets out of a folder's history: the engine's own text of the past is redacted by the present rules.
+//! Takes text out of a folder's history: secrets that the present rules hide, and what a person purged.
 //!
-//! Commits keep their messages, authors and dates; only their trees and parents change, and with them their names.
-//! A person's text stays as it was. The steps, each of which may be interrupted and repeated:
+//! Commits keep their authors and dates, and their messages where nothing is taken out of them; their trees and parents
+//! change, and with them their names. A person's text stays as it was. The steps, each of which may be interrupted and repeated:
 //!
 //! 1. the rewritten objects are added to the history, where nothing refers to them yet;
 //! 2. the names of the replaced objects are recorded;
@@ -10,13 +10,14 @@
 //!
 //! Until step 3 the old history is whole, and afterwards the new one is. The next call finishes what was begun.
 //!
-//! Not here: whose text is whose (`own_secrets`).
+//! Not here: whose text is whose (`own_secrets`), what was purged (`purged_text`).
 
+mod edit;
 mod mapping;
 mod prune;
 mod references;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::RulesRevision;
 use daybook_text::redact::Redactor;
@@ -32,6 +33,8 @@ use super::objects::StagingPurpose;
 use super::own_secrets::{FileOwner, hide_own};
 use super::stamp::CommitStamp;
 use super::write::WriteOutcome;
+use edit::HideSecrets;
+pub(super) use edit::{FileEdit, HistoryEdit};
 use mapping::HistoryMap;
 
 /// Name of the private file with the revision of the rules by which the folder was redacted.
@@ -92,14 +95,31 @@ impl WriterLock<'_> {
         self.settle(stamp)?;
         done.deleted += prune::finish(self.folder())?;
         self.redact_files(redactor, stamp)?;
+        let rewritten = self.rewrite_history(&HideSecrets(redactor), stamp)?;
+        done.commits += rewritten.commits;
+        done.deleted += rewritten.deleted;
+        self.folder().note_rules(rules)?;
+        Ok(done)
+    }
+
+    /// Rewrites all that branches, tags and reflogs refer to. Finishes a rewrite that was interrupted first.
+    ///
+    /// # Errors
+    /// When the disk fails, or a person's git command is in the way; the next call continues.
+    pub(super) fn rewrite_history(
+        &self,
+        edit: &dyn HistoryEdit,
+        stamp: &CommitStamp,
+    ) -> Result<HistoryRewrite, FilesError> {
+        let mut done = HistoryRewrite::default();
+        done.deleted += prune::finish(self.folder())?;
         for _ in 0..MAX_ATTEMPTS {
-            let Some(rewritten) = rewrite_once(self, redactor, stamp)? else {
+            let Some(rewritten) = rewrite_once(self, edit, stamp)? else {
                 // A person moved a branch meanwhile: the rewrite begins anew, with their commit.
                 continue;
             };
             done.commits += rewritten.commits;
             done.deleted += rewritten.deleted;
-            self.folder().note_rules(rules)?;
             return Ok(done);
         }
         Err(FilesError::PersonAtWork {
@@ -108,11 +128,21 @@ impl WriterLock<'_> {
         })
     }
 
+    /// The files that a person's commits changed, in all of the history.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub(super) fn edited_files(&self, stamp: &CommitStamp) -> Result<BTreeSet<String>, FilesError> {
+        let context = self.context(stamp)?;
+        let redactor = Redactor::current();
+        let edit = HideSecrets(&redactor);
+        let mut history = HistoryMap::new(self.folder(), &context.repo, &edit);
+        history.edited_files(context.branch()?.commit()?)
+    }
+
     /// Commits the files without the secrets in the engine's own text.
     fn redact_files(&self, redactor: &Redactor, stamp: &CommitStamp) -> Result<(), FilesError> {
-        let context = self.context(stamp)?;
-        let mut history = HistoryMap::new(self.folder(), &context.repo, redactor);
-        let edited = history.edited_files(context.branch()?.commit()?)?;
+        let edited = self.edited_files(stamp)?;
         let always = || true;
         let outcome = self.write(stamp, MESSAGE, &always, |snapshot| {
             let mut changes = FileChanges::none();
@@ -139,7 +169,7 @@ impl WriterLock<'_> {
 /// Rewrites all that is reachable. `None` if a person moved a branch meanwhile.
 fn rewrite_once(
     lock: &WriterLock<'_>,
-    redactor: &Redactor,
+    edit: &dyn HistoryEdit,
     stamp: &CommitStamp,
 ) -> Result<Option<HistoryRewrite>, FilesError> {
     let folder = lock.folder();
@@ -148,7 +178,7 @@ fn rewrite_once(
     let branch = context.branch()?;
     let references = references::direct(folder, &context.repo)?;
     let logged = references::logged(folder)?;
-    let mut map = HistoryMap::new(folder, &context.repo, redactor);
+    let mut map = HistoryMap::new(folder, &context.repo, edit);
     let head = branch.commit()?;
     map.edited = map.edited_files(head)?;
     let roots = references.values().chain(&logged).chain(&head);
@@ -157,7 +187,7 @@ fn rewrite_once(
     for root in &roots {
         map.map_commit(&mut staging, *root)?;
     }
-    let loose = prune::unreachable_secrets(folder, &context.repo, &map)?;
+    let loose = prune::unwanted(folder, &context.repo, &map)?;
     if map.replaced.is_empty() && loose.is_empty() {
         return Ok(Some(HistoryRewrite::default()));
     }
@@ -173,7 +203,7 @@ fn rewrite_once(
             return Ok(None);
         }
     }
-    references::rewrite_logs(folder, redactor, |id| map.new_name(id))?;
+    references::rewrite_logs(folder, edit, |id| map.new_name(id))?;
     Ok(Some(HistoryRewrite {
         commits: map.rewritten_commits(),
         deleted: prune::finish(folder)?,

@@ -94,28 +94,47 @@ fn reachable(
     Ok(integrity::reachable_objects(repo, roots))
 }
 
-/// Blobs with secrets that nothing refers to: left by a writer that was interrupted, or whose commit came too late.
-pub(super) fn unreachable_secrets(
+/// Objects that nothing refers to and that an edit does not leave: they come from a writer that was interrupted, or whose
+/// commit came too late.
+pub(super) fn unwanted(
     folder: &Folder,
     repo: &gix::Repository,
     map: &HistoryMap<'_>,
 ) -> Result<Vec<ObjectId>, FilesError> {
     let (reachable, _) = reachable(folder, repo)?;
-    let mut secrets = Vec::new();
-    for id in loose_objects(repo)? {
+    let mut unwanted = Vec::new();
+    let packed = packed_objects(repo, folder)?;
+    for id in loose_objects(repo)?.into_iter().chain(packed) {
         if reachable.contains(&id) || map.replaced.contains(&id) {
             continue;
         }
         let is_blob = matches!(repo.find_header(id), Ok(header) if header.kind() == Kind::Blob);
-        let Ok(bytes) = objects::read_blob(folder, repo, id) else {
-            continue;
+        let text = match is_blob {
+            true => match objects::read_blob(folder, repo, id) {
+                Ok(bytes) => Some(String::from_utf8(bytes).unwrap_or_default()),
+                Err(_) => continue,
+            },
+            false => None,
         };
-        let text = String::from_utf8(bytes).unwrap_or_default();
-        if is_blob && !map.redactor().redact(&text).findings.is_empty() {
-            secrets.push(id);
+        if map.edit().is_unwanted(text.as_deref()) {
+            unwanted.push(id);
         }
     }
-    Ok(secrets)
+    Ok(unwanted)
+}
+
+/// The objects in packs, which a person's git made.
+fn packed_objects(repo: &gix::Repository, folder: &Folder) -> Result<Vec<ObjectId>, FilesError> {
+    let packs = repo.objects.store_ref().path().join("pack");
+    if atomic::list(&packs)
+        .map_err(FilesError::io("list", &packs))?
+        .is_empty()
+    {
+        return Ok(Vec::new());
+    }
+    let failed = || FilesError::git("list the packs of", folder.root());
+    let all = repo.objects.iter().map_err(failed())?;
+    Ok(all.filter_map(Result::ok).collect())
 }
 
 fn loose_objects(repo: &gix::Repository) -> Result<Vec<ObjectId>, FilesError> {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use daybook_text::redact::Redactor;
 use gix::ObjectId;
 use gix::refs::{FullName, Target};
 
@@ -12,6 +11,8 @@ use crate::files::atomic;
 use crate::files::error::FilesError;
 use crate::files::folder::Folder;
 use crate::files::git_lock::{self, GitReplaceOutcome};
+
+use super::edit::HistoryEdit;
 
 /// All references that name an object themselves. HEAD names a branch.
 pub(super) fn direct(
@@ -66,10 +67,10 @@ pub(super) fn logged(folder: &Folder) -> Result<BTreeSet<ObjectId>, FilesError> 
     Ok(logged)
 }
 
-/// Gives the reflogs the new names of commits, and hides secrets in their messages.
+/// Gives the reflogs the new names of commits, and their messages what an edit leaves of them.
 pub(super) fn rewrite_logs(
     folder: &Folder,
-    redactor: &Redactor,
+    edit: &dyn HistoryEdit,
     new_name: impl Fn(ObjectId) -> ObjectId,
 ) -> Result<(), FilesError> {
     for place in log_files(folder)? {
@@ -80,7 +81,7 @@ pub(super) fn rewrite_logs(
         let after: String = lines
             .map(|line| match ids_of(line.as_bytes()) {
                 [Some(from), Some(to)] => {
-                    let rest = redactor.redact(&line[81..]).text;
+                    let rest = edit.log_message(&line[81..]);
                     format!("{} {}{rest}", new_name(from), new_name(to))
                 }
                 _ => line.to_owned(),

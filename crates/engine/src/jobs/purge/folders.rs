@@ -1,0 +1,197 @@
+//! Takes what was purged out of memory folders, one after the other.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use daybook_domain::index::{CandidateQuery, MemoryLayer, SearchFilter};
+use daybook_domain::{Scope, StoreError};
+
+use super::intent::PurgeIntent;
+use crate::consolidate::ScopeMemory;
+use crate::files::adopt::has_own_words;
+use crate::files::entry::block::BlockEntry;
+use crate::files::entry::{EntryId, Marker};
+use crate::files::history_rewrite::HistoryRewrite;
+use crate::files::layout::{folder, pages, tenant_folder};
+use crate::files::purge_folder::PersonsLine;
+use crate::files::purged_text::PurgedText;
+use crate::files::reworded::record_reworded;
+use crate::files::rollouts::RolloutFiles;
+use crate::files::write_pages::write_pages_with;
+use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, WriterLock};
+use crate::jobs::consolidate::{commit_message, curated_orphans, index_files, orphans};
+use crate::jobs::scope_memory::settle_memory;
+use crate::jobs::{WorkError, WorkerContext};
+
+/// Folder of retired memories, below a tenant's folder.
+const RETIRED: &str = "joined";
+
+/// What a purge took out of one folder, or had to leave.
+#[derive(Debug, Default)]
+pub(super) struct PurgedFolder {
+    pub(super) rewritten: HistoryRewrite,
+    /// A person's own lines that repeat purged words.
+    pub(super) left: Vec<PersonsLine>,
+    /// Whether nothing was left of it.
+    pub(super) is_removed: bool,
+}
+
+/// What files are searched for: of the purged words those that no event and no observation has any more.
+pub(super) async fn purged_text(
+    worker: &WorkerContext,
+    intent: &PurgeIntent,
+) -> Result<PurgedText, StoreError> {
+    let filter = SearchFilter {
+        layers: vec![MemoryLayer::Event, MemoryLayer::Observation],
+        ..SearchFilter::default()
+    };
+    let mut words: HashSet<String> = intent.names_of_people.iter().cloned().collect();
+    for word in &intent.words {
+        let query = CandidateQuery {
+            all_of: vec![word.clone()],
+            limit: 1,
+        };
+        let others = worker
+            .store
+            .matches(&worker.tenant, &[query], &filter)
+            .await?;
+        if others.is_empty() {
+            words.insert(word.clone());
+        }
+    }
+    let gone = intent.gone.iter().map(|id| EntryId::of(&id.to_string()));
+    Ok(PurgedText {
+        words,
+        statements: intent.statements.iter().cloned().collect(),
+        names: intent.names.clone(),
+        lines: intent.lines.clone(),
+        entries: gone.collect(),
+        shown: HashSet::new(),
+    })
+}
+
+/// Writes a scope's files anew from the store, and takes what was purged out of them and out of their past.
+/// `None` while another process writes the folder.
+pub(super) async fn purge_scope_folder(
+    worker: &WorkerContext,
+    scope: &Scope,
+    purged: &PurgedText,
+) -> Result<Option<PurgedFolder>, WorkError> {
+    let path = folder(&worker.root, scope);
+    if !path.join(".git").exists() {
+        return Ok(Some(PurgedFolder::default()));
+    }
+    let open = Folder::open(&path, FilesConfig::default())?;
+    let LockOutcome::Held(lock) = open.try_lock(worker.limits.folder_wait)? else {
+        return Ok(None);
+    };
+    let stamp = worker.stamp();
+    if let Some(sharing) = worker.folder_sync() {
+        sharing.sync(scope, &lock, &stamp).await?;
+    }
+    let (mut memory, _) = settle_memory(worker, scope, &lock, &stamp, None).await?;
+    worker
+        .store
+        .set_supersessions(scope, &memory.supersessions)
+        .await?;
+    let orphans = orphans(worker, scope).await?;
+    let message = commit_message(&memory);
+    let written = curated_orphans(worker, &lock, &mut memory, orphans)?;
+    let _ = write_pages_with(&lock, &memory, written, &stamp, &message, &|| true)?;
+    record_reworded(&lock, &memory)?;
+    let mut purged = purged.clone();
+    purged.shown = shown_entries(&memory);
+    let mut done = PurgedFolder {
+        left: lock.purge_files(&purged, &stamp)?,
+        ..PurgedFolder::default()
+    };
+    if worker.folder_sync().is_none() {
+        done.rewritten = lock.purge_history(&purged, &stamp)?;
+    }
+    let is_empty = memory.rollouts.as_ref().is_none_or(Vec::is_empty) && memory.is_empty();
+    index_files(worker, scope, (lock, &stamp), None).await?;
+    done.is_removed = is_empty && worker.folder_sync().is_none() && !has_own_words(&path);
+    Ok(Some(done))
+}
+
+/// The markers of all entries that the memory shows.
+fn shown_entries(memory: &ScopeMemory) -> HashSet<Marker> {
+    let mut shown = HashSet::new();
+    for planned in pages(memory).values() {
+        let page = planned.page();
+        let entries = page.sections.iter().flat_map(|section| &section.entries);
+        shown.extend(entries.map(Marker::of));
+    }
+    if let Some(rollouts) = &memory.rollouts {
+        let files = RolloutFiles::of(rollouts);
+        shown.extend(
+            files
+                .iter()
+                .flat_map(|(_, blocks)| blocks)
+                .map(BlockEntry::marker),
+        );
+    }
+    shown
+}
+
+/// Takes what was purged out of a retired folder. `None` while another process writes it.
+pub(super) fn purge_retired(
+    worker: &WorkerContext,
+    path: &Path,
+    purged: &PurgedText,
+) -> Result<Option<PurgedFolder>, FilesError> {
+    if !path.join(".git").exists() {
+        return Ok(Some(PurgedFolder::default()));
+    }
+    let open = Folder::open(path, FilesConfig::default())?;
+    let LockOutcome::Held(lock) = open.try_lock(worker.limits.folder_wait)? else {
+        return Ok(None);
+    };
+    purge_locked(&lock, purged, worker).map(Some)
+}
+
+fn purge_locked(
+    lock: &WriterLock<'_>,
+    purged: &PurgedText,
+    worker: &WorkerContext,
+) -> Result<PurgedFolder, FilesError> {
+    let stamp = worker.stamp();
+    Ok(PurgedFolder {
+        left: lock.purge_files(purged, &stamp)?,
+        rewritten: lock.purge_history(purged, &stamp)?,
+        is_removed: false,
+    })
+}
+
+/// The folders of retired memories of the worker's tenant.
+pub(super) fn retired_folders(worker: &WorkerContext) -> Vec<PathBuf> {
+    let below = tenant_folder(&worker.root, &worker.tenant).join(RETIRED);
+    let entries = fs::read_dir(below).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    folders.sort();
+    folders
+}
+
+/// Removes the folders of scopes, histories included.
+pub(super) fn remove_folders(worker: &WorkerContext, scopes: &[Scope]) -> io::Result<()> {
+    let mut parents = BTreeSet::new();
+    for scope in scopes {
+        let path = folder(&worker.root, scope);
+        let scope_folder = path.parent().unwrap_or(&path).to_owned();
+        match fs::symlink_metadata(&scope_folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+            // A link in its place leads to files that are not ours.
+            Ok(found) if found.file_type().is_symlink() => fs::remove_file(&scope_folder)?,
+            Ok(_) => fs::remove_dir_all(&scope_folder)?,
+        }
+        parents.extend(scope_folder.parent().map(Path::to_owned));
+    }
+    for parent in parents {
+        // Succeeds only if it is empty.
+        let _ = fs::remove_dir(parent);
+    }
+    Ok(())
+}
