@@ -51,4 +51,5 @@ mod switches;
 mod tenants;
 mod threads;
 mod uses;
+mod venues;
 mod worker;
