@@ -2,6 +2,7 @@
 //!
 //! Not here: the rule itself (`daybook_domain::caller`).
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -9,6 +10,7 @@ use daybook_domain::page::read_all;
 use daybook_domain::venue::{MAX_VENUE_NAME, is_venue_name};
 use daybook_domain::{Caller, Event, EventSeq, Place, Reach, Scope, Session, Team, Tenant};
 use daybook_engine::files::layout::folder;
+use daybook_engine::recall::agents_rules::events_for_agent_alone;
 use daybook_text::names::{redact_id, redact_key, redact_name};
 use daybook_text::redact::Redactor;
 
@@ -123,6 +125,12 @@ pub(crate) async fn keep_reached_events(
     if *reach == Reach::Everything {
         return Ok(());
     }
+    let person = session.user.as_ref().unwrap_or(&daybook.settings.person);
+    let alone = match session.venue.is_empty() {
+        true => events_for_agent_alone(&*daybook.store, reach, &session.id, person).await?,
+        false => BTreeSet::new(),
+    };
+    events.retain(|event| !alone.contains(&event.seq));
     let mut reached = Vec::with_capacity(events.len());
     for event in events.drain(..) {
         if is_reached(daybook, reach, session, event.place.as_ref()).await? {

@@ -85,8 +85,11 @@ async fn default_scopes(daybook: &Daybook, here: Option<&Path>) -> Result<Vec<Sc
         Some(here) => locate(daybook, here).await?.project,
         None => None,
     };
-    let scopes = project.into_iter().chain([person_scope(daybook)]);
-    Ok(scopes.collect())
+    let mut scopes: Vec<Scope> = project.into_iter().chain([person_scope(daybook)]).collect();
+    if daybook.settings.has_one_memory() {
+        scopes.reverse();
+    }
+    Ok(scopes)
 }
 
 /// The scope called `name`, if anything was ever kept in it.

@@ -176,6 +176,11 @@ impl Settings {
         }
     }
 
+    /// Whether a person has one memory over all of their projects.
+    pub(crate) fn has_one_memory(&self) -> bool {
+        self.profile.consolidation.layout.is_one_for_person()
+    }
+
     /// The person's own scope.
     pub(crate) fn person_scope(&self) -> Scope {
         Scope {

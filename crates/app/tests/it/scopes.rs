@@ -418,3 +418,61 @@ fn a_tool_shows_an_agent_the_files_and_sources_of_its_own_scopes() {
         client.call_ok(tool, asked);
     }
 }
+
+#[test]
+fn a_rule_for_one_agent_stays_with_it_and_what_is_about_the_person_is_theirs() {
+    let place = TestPlace::new();
+    let server = DaybookServer::start_in(place, &[], Stdio::inherit());
+    let ben = json!({"user": "ben"});
+    let mixed = "You should always answer like a parrot. I prefer espresso over tea in the morning, in general.";
+    say(&server, "a1", "harbour-bot", mixed, ben.clone());
+    let rule = "As the harbour bot, never promise a pelican to visitors.";
+    say(&server, "a2", "harbour-bot", rule, ben);
+    server.place.stdout(&["update"]);
+    let root = server.place.root();
+    let pages = |folder: &str| {
+        let files = server.place.memory().into_iter();
+        let own = files.filter(|(file, _)| file.starts_with(folder));
+        own.map(|(_, text)| text).collect::<String>()
+    };
+    let (own, agents) = (pages("users/ben"), pages("agents/harbour-bot"));
+    assert!(
+        own.contains("espresso") && !own.contains("pelican"),
+        "{own}"
+    );
+    assert!(
+        agents.contains("pelican") && agents.contains("parrot"),
+        "{agents}"
+    );
+    let memory = root.join("agents/harbour-bot/memory/MEMORY.md");
+    let memory = fs::read_to_string(memory).expect("the agent's file");
+    assert!(!memory.contains("espresso"), "{memory}");
+    let shows = |word: &str, caller: Value| {
+        let mut body = json!({"question": format!("what about the {word}?"), "limit": 20});
+        merge(&mut body, &caller);
+        let answer = post(&server, "/v1/recall", &body);
+        answer.body["results"].to_string().contains(word)
+    };
+    let (harbour, tide) = (
+        json!({"agent": "harbour-bot", "user": "ben"}),
+        json!({"agent": "tide-bot", "user": "ben"}),
+    );
+    assert!(shows("pelican", harbour.clone()) && shows("espresso", harbour.clone()));
+    assert!(!shows("pelican", tide.clone()) && shows("espresso", tide));
+    assert!(shows(
+        "pelican",
+        json!({"agent": "harbour-bot", "user": "carl"})
+    ));
+    let cited = |session: &str, agent: &str| {
+        let line = label(&server, session);
+        let path = format!("GET /v1/show?citation={line}:L1&user=ben&agent={agent}");
+        server.send_request(&path, "").status
+    };
+    assert_eq!(cited("harbour-bot:a2", "harbour-bot"), 200);
+    assert_ne!(cited("harbour-bot:a2", "tide-bot"), 200);
+    assert_eq!(
+        cited("harbour-bot:a1", "tide-bot"),
+        200,
+        "it resolves what is theirs"
+    );
+}

@@ -89,16 +89,12 @@ fn a_thread_is_held_where_it_was_created_and_so_is_its_fork() {
 fn a_chat_that_names_its_room_is_the_rooms() {
     let place = place_with_team();
     let said = |text: &str| json!([{"role": "user", "content": text}, {"role": "assistant", "content": "Noted."}]);
-    let chat = json!({
-        "session_id": "c1", "room_id": PIER, "thread_id": "$t1",
-        "messages": said("We decided to paint the walrus buoy red."),
-    });
-    place.write("room.json", &chat.to_string());
-    let chat = json!({
-        "session_id": "c2", "team": "crew",
-        "messages": said("We decided to use the falcon calendar for all shifts."),
-    });
-    place.write("team.json", &chat.to_string());
+    let red = said("We decided to paint the walrus buoy red.");
+    let head = format!(r#""session_id": "c1", "room_id": "{PIER}", "thread_id": "$t1""#);
+    place.write("room.json", &format!("{{{head}, \"messages\": {red}}}"));
+    let shifts = said("We decided to use the falcon calendar for all shifts.");
+    let head = r#""session_id": "c2", "team": "crew""#;
+    place.write("team.json", &format!("{{{head}, \"messages\": {shifts}}}"));
     let lines = [
         json!({"role": "user", "content": "We decided to moor the otter ferry at berth nine.", "room": "!quay"}),
         json!({"role": "assistant", "content": "Noted.", "room": "!quay"}),
@@ -109,6 +105,7 @@ fn a_chat_that_names_its_room_is_the_rooms() {
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
     place.write("lines.jsonl", &(lines.join("\n") + "\n"));
     place.stdout(&["import", place.transcripts().to_str().expect("a path")]);
+    place.stdout(&["update", "--all"]);
     assert_eq!(
         venue(&place, "chat:c1"),
         [json!(PIER), json!("$t1"), Value::Null]
@@ -131,7 +128,7 @@ fn a_chat_that_names_its_room_is_the_rooms() {
         "{own}"
     );
     let again = place.json(&["import", place.transcripts().to_str().expect("a path")]);
-    assert_eq!(again["added"], 0, "{again}");
+    assert_eq!(again["events"], 0, "{again}");
 }
 
 /// Runs a session of Claude Code through its hooks, with these fields in each payload and these variables.
