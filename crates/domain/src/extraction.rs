@@ -1,5 +1,7 @@
 //! What one pass over one window of a session yields.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
@@ -106,6 +108,25 @@ pub struct Digest {
     /// several windows are joined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<OutcomeFacts>,
+}
+
+impl Digest {
+    /// Takes out what rests on these events alone.
+    pub fn leave_out(&mut self, events: &BTreeSet<EventSeq>) {
+        let stays = |item: &CitedText| {
+            item.events.is_empty() || item.events.iter().any(|it| !events.contains(it))
+        };
+        for one in [
+            &mut self.task,
+            &mut self.title,
+            &mut self.last_words,
+            &mut self.open_question,
+        ] {
+            one.take_if(|item| !stays(item));
+        }
+        self.committed.retain(stays);
+        self.highlights.retain(stays);
+    }
 }
 
 /// Facts that the outcome of a stretch of work follows from.

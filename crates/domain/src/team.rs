@@ -62,6 +62,12 @@ impl Teams {
         ids.into_iter().collect()
     }
 
+    /// The id of the team that `text` names. One that no setting names keeps its name: its words are nobody else's.
+    #[must_use]
+    pub fn id_of(&self, text: &str) -> String {
+        self.find(text).map_or_else(|| text.to_owned(), Team::id)
+    }
+
     /// The team with this name, this id, or these members in any order.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<&Team> {

@@ -12,6 +12,12 @@ use crate::ids::{Scope, ScopeKind, Tenant};
 /// Longest id of a room, of a thread and of a team, in bytes.
 pub const MAX_VENUE_NAME: usize = 512;
 
+/// Whether a text may name a room, a thread or a team.
+#[must_use]
+pub fn is_venue_name(name: &str) -> bool {
+    !name.trim().is_empty() && name.len() <= MAX_VENUE_NAME && !name.contains(char::is_control)
+}
+
 /// The room, the thread and the team of a conversation, and the memory that the caller chose for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Venue {
@@ -30,6 +36,31 @@ pub struct Venue {
 }
 
 impl Venue {
+    /// The venue that a transcript or a host names. Empty names are none; a thread without a room is a session of its own,
+    /// as some services have them, and no venue.
+    ///
+    /// # Errors
+    /// Which name is too long, or no name.
+    pub fn named(
+        room_id: Option<String>,
+        thread_id: Option<String>,
+        team: Option<String>,
+    ) -> Result<Self, String> {
+        let check = |field: &str, name: Option<String>| match name.filter(|name| !name.is_empty()) {
+            Some(name) if !is_venue_name(&name) => Err(format!(
+                "{field} is 1 to {MAX_VENUE_NAME} bytes without control characters"
+            )),
+            name => Ok(name),
+        };
+        let room_id = check("room_id", room_id)?;
+        Ok(Self {
+            thread_id: check("thread_id", thread_id)?.filter(|_| room_id.is_some()),
+            room_id,
+            team: check("team", team)?,
+            filed_in: None,
+        })
+    }
+
     /// Whether nothing is named.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -143,11 +143,19 @@ pub(crate) fn new_session(meta: &SessionMeta, label: String) -> Session {
 /// Refuses an append to a session that is held elsewhere: its words would become the memory of the wrong room.
 pub(crate) fn check_venue(session: &Session, meta: &SessionMeta) -> Result<(), StoreError> {
     let is_begun = session.events.0 > 0 || !session.venue.is_empty();
-    if !is_begun || session.venue.admits(&meta.venue) {
+    match is_begun {
+        true => check_venue_named(session, meta),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a thread of an existing session that is held elsewhere than the request names.
+pub(crate) fn check_venue_named(session: &Session, meta: &SessionMeta) -> Result<(), StoreError> {
+    if session.venue.admits(&meta.venue) {
         return Ok(());
     }
     Err(StoreError::Refused(format!(
-        "session {} began in another room, thread, team or scope than this append names; use another session id",
+        "session {} began in another room, thread, team or scope than this request names; use another session id",
         session.id
     )))
 }

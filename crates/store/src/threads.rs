@@ -55,6 +55,8 @@ impl ThreadRow {
             created_at: self.created_at,
             updated_at: self.updated_at,
             forked_from: session.forked_from.clone(),
+            user: session.user.clone(),
+            venue: session.venue.clone(),
             last: session.events,
             block: self.blocking.block,
             custom: self.custom.clone(),

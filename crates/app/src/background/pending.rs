@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use daybook_domain::{JobKind, Timestamp};
 use daybook_engine::files::layout::run_folder;
-use daybook_engine::hook_events::process::{SpoolReport, process_spool};
+use daybook_engine::hook_events::process::{SpoolReport, bind_venues, process_spool};
 use daybook_engine::hook_events::update_lock::UpdateLock;
 use daybook_engine::import::{ImportCandidate, ImportReport, import, known_sources, scan};
 use daybook_engine::jobs::{
@@ -199,6 +199,7 @@ pub(crate) async fn import_changed(
     stop: &Stop,
 ) -> Result<ImportReport> {
     let intake = daybook.intake();
+    bind_venues(&daybook.spool(), &intake).await?;
     let report = import(&intake, "what agents write", changed, stop, &HiddenImport).await?;
     if report.added() > 0 {
         settle_new_roots(&*intake.store, &intake.tenant, intake.clock.now()).await?;

@@ -11,7 +11,7 @@ use daybook_engine::files::path::FilePath;
 use serde_json::json;
 
 use super::CommonArgs;
-use super::scope_args::{ScopeArgs, current_folder};
+use super::scope_args::{CallerArgs, ScopeArgs, current_folder};
 use crate::process::block_on;
 use crate::service::RequestError;
 use crate::service::format_time;
@@ -31,6 +31,8 @@ pub(crate) struct HistoryCommand {
     file: Option<String>,
     #[command(flatten)]
     scope: ScopeArgs,
+    #[command(flatten)]
+    caller: CallerArgs,
     /// Print the file (MEMORY.md unless one is named) as it was: at a commit, or at a time such as 2026-02-04 or
     /// yesterday
     #[arg(long, value_name = "STATE", conflicts_with = "limit")]
@@ -43,7 +45,7 @@ pub(crate) struct HistoryCommand {
 impl HistoryCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
-        let (scope, folder) = block_on(opened(&daybook, &self.scope))?;
+        let (scope, folder) = block_on(opened(&daybook, &self.scope, &self.caller))?;
         let file = self.file.as_deref();
         let file = file.map(|file| parse_file(&daybook, &scope, file));
         let file = file.transpose()?;
@@ -57,11 +59,13 @@ impl HistoryCommand {
     }
 }
 
-async fn opened(daybook: &Daybook, scope: &ScopeArgs) -> Result<(Scope, Folder)> {
-    let scope = scope
-        .choice()
-        .one(daybook, Some(&current_folder()?))
-        .await?;
+async fn opened(
+    daybook: &Daybook,
+    scope: &ScopeArgs,
+    caller: &CallerArgs,
+) -> Result<(Scope, Folder)> {
+    let (choice, here) = (scope.choice_of(caller), current_folder()?);
+    let scope = choice.one(daybook, Some(&here)).await?;
     let folder = open_folder(daybook, &scope).await?;
     Ok((scope, folder))
 }
@@ -129,6 +133,8 @@ pub(crate) struct DiffCommand {
     words: Vec<String>,
     #[command(flatten)]
     scope: ScopeArgs,
+    #[command(flatten)]
+    caller: CallerArgs,
     /// Show what this commit changed, or the last one at this time
     #[arg(long, value_name = "STATE")]
     at: Option<String>,
@@ -138,7 +144,7 @@ impl DiffCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         let (states, file) = self.states(&daybook)?;
-        let (scope, folder) = block_on(opened(&daybook, &self.scope))?;
+        let (scope, folder) = block_on(opened(&daybook, &self.scope, &self.caller))?;
         let file = file.map(|file| parse_file(&daybook, &scope, &file));
         let file = file.transpose()?;
         let diff = history::diff(&daybook, (&scope, &folder), &states, file.as_ref())?;

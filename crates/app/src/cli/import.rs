@@ -12,6 +12,7 @@ use daybook_domain::Timestamp;
 use daybook_domain::page::read_first;
 use daybook_domain::source::ImportNo;
 use daybook_domain::time::Clock;
+use daybook_engine::hook_events::process::bind_venues;
 use daybook_engine::import::{ImportCandidate, ImportReport, import, scan};
 use daybook_engine::jobs::{self, UpdateReport, WaitFilter, WorkerContext};
 use daybook_engine::stop::Stop;
@@ -195,6 +196,7 @@ impl ImportCommand {
         let (worker, _present) = daybook.attended_worker().await?;
         let reading = ImportBar::start(common, candidates.iter().map(ImportCandidate::size).sum());
         let intake = daybook.intake();
+        bind_venues(&daybook.spool(), &intake).await?;
         let report = import(&intake, &self.name(), candidates, stop, &reading).await?;
         reading.end();
         jobs::settle_projects(&worker).await?;

@@ -8,9 +8,10 @@ use daybook_domain::ObservationKind;
 
 use super::CommonArgs;
 use super::history::described;
-use super::scope_args::{ScopeArgs, current_folder};
+use super::scope_args::{CallerArgs, ScopeArgs, current_folder};
 use crate::process::block_on;
 use crate::service::RequestError;
+use crate::service::caller::reach_of;
 use crate::service::line_origin::{LineOrigin, why};
 use crate::service::memories::{ListQuery, ListedMemory, MemoryList, find_one, list, parse_kind};
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line, warn};
@@ -30,6 +31,8 @@ pub(crate) struct ListCommand {
     kind: Vec<ObservationKind>,
     #[command(flatten)]
     scope: ScopeArgs,
+    #[command(flatten)]
+    caller: CallerArgs,
     /// Only memories that contain these words
     #[arg(long, value_name = "WORDS")]
     query: Option<String>,
@@ -55,7 +58,8 @@ impl ListCommand {
         };
         let listed = block_on(async {
             let here = current_folder()?;
-            let scope = self.scope.choice().one(&daybook, Some(&here)).await?;
+            let choice = self.scope.choice_of(&self.caller);
+            let scope = choice.one(&daybook, Some(&here)).await?;
             list(&daybook, &scope, &query).await
         })?;
         match common.json {
@@ -112,15 +116,18 @@ pub(crate) struct WhyCommand {
     words: Vec<String>,
     #[command(flatten)]
     scope: ScopeArgs,
+    #[command(flatten)]
+    caller: CallerArgs,
 }
 
 impl WhyCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         let origin = block_on(async {
-            let (choice, here) = (self.scope.choice(), current_folder()?);
+            let (choice, here) = (self.scope.choice_of(&self.caller), current_folder()?);
             let memory = find_one(&daybook, &choice, Some(&here), &self.words.join(" ")).await?;
-            why(&daybook, &memory).await
+            let reach = reach_of(&daybook, choice.caller.as_ref()).await?;
+            why(&daybook, &memory, &reach).await
         })?;
         match common.json {
             true => print_json(&origin)?,

@@ -24,6 +24,15 @@ impl ScopeArgs {
         ScopeChoice {
             scope: self.scope.clone(),
             project: self.project.clone(),
+            caller: None,
+        }
+    }
+
+    /// The choice of a command that may be run as a caller.
+    pub(crate) fn choice_of(&self, caller: &CallerArgs) -> ScopeChoice {
+        ScopeChoice {
+            caller: caller.named(),
+            ..self.choice()
         }
     }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use daybook_domain::eligibility::{Ineligible, Switches, eligible};
-use daybook_domain::page::read_first;
+use daybook_domain::page::{read_all, read_first};
 use daybook_domain::{
     ExtractionRecord, Job, JobKey, PollutionCause, Session, SessionId, Timestamp,
 };
@@ -15,7 +15,9 @@ use serde_json::{Value, json};
 
 use super::CommonArgs;
 use super::projects::{change, check_exists, check_name};
+use super::scope_args::CallerArgs;
 use crate::process::block_on;
+use crate::service::caller::{reach_of, reaches_session};
 use crate::service::overview::by_session;
 use crate::terminal::output::{bold, count, dim, grouped, json as print_json, print_line, rfc3339};
 use crate::terminal::suggest;
@@ -30,6 +32,8 @@ pub(crate) struct SessionsCommand {
     /// Most sessions, newest first
     #[arg(short = 'n', long, default_value_t = 50)]
     limit: usize,
+    #[command(flatten)]
+    caller: CallerArgs,
     /// Make no memory from this session: its pending and later events are never extracted
     #[arg(long, value_name = "SESSION", conflicts_with = "on")]
     off: Option<String>,
@@ -71,8 +75,7 @@ impl SessionsCommand {
             return block_on(switch(common, &daybook, name, true));
         }
         let (sessions, jobs, digests) = block_on(async {
-            let (store, tenant) = (&daybook.store, &daybook.tenant);
-            let sessions = read_first(self.limit, |page| store.sessions(tenant, page)).await?;
+            let sessions = self.listed(&daybook).await?;
             let (mut jobs, mut records) = (Vec::new(), Vec::new());
             for session in &sessions {
                 jobs.extend(
@@ -124,6 +127,27 @@ impl SessionsCommand {
             print_line!("No session was imported yet; `{import}` imports them.");
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl SessionsCommand {
+    /// The newest sessions that the caller reaches.
+    async fn listed(&self, daybook: &Daybook) -> Result<Vec<Session>> {
+        let (store, tenant) = (&daybook.store, &daybook.tenant);
+        let Some(caller) = self.caller.named() else {
+            return Ok(read_first(self.limit, |page| store.sessions(tenant, page)).await?);
+        };
+        let reach = reach_of(daybook, Some(&caller)).await?;
+        let mut listed = Vec::new();
+        for session in read_all(|page| store.sessions(tenant, page)).await? {
+            if listed.len() == self.limit {
+                break;
+            }
+            if reaches_session(daybook, &reach, &session).await? {
+                listed.push(session);
+            }
+        }
+        Ok(listed)
     }
 }
 

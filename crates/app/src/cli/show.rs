@@ -10,8 +10,10 @@ use daybook_engine::recall::interface_use::InterfaceUse;
 use serde_json::json;
 
 use super::CommonArgs;
+use super::scope_args::CallerArgs;
 use super::sessions::polluted_by;
 use crate::process::block_on;
+use crate::service::caller::reach_of;
 use crate::service::show::{MAX_EVENTS, byline, load_cited};
 use crate::service::shown_uses::{Interface, ShownUse};
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
@@ -25,13 +27,17 @@ pub(crate) struct ShowCommand {
     /// Lines before and after, too
     #[arg(short = 'C', long, default_value_t = 0)]
     around: u32,
+    #[command(flatten)]
+    caller: CallerArgs,
 }
 
 impl ShowCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         let (session, events, cited_in) = block_on(async {
-            let (session, events) = load_cited(&daybook, &self.citation, self.around).await?;
+            let reach = reach_of(&daybook, self.caller.named().as_ref()).await?;
+            let cited = load_cited(&daybook, &self.citation, self.around, &reach);
+            let (session, events) = cited.await?;
             let cited_in = sessions_citing(&daybook, &session, &events).await?;
             Ok((session, events, cited_in))
         })?;

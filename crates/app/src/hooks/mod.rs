@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use daybook_domain::time::Clock;
-use daybook_domain::{Caller, Scope, ScopeKind, Tenant};
+use daybook_domain::{Caller, Scope, ScopeKind, Tenant, Venue};
 use daybook_engine::files::layout::run_folder;
 use daybook_engine::hook_events::project_cache::ProjectCache;
 use daybook_engine::hook_events::spool::{EnqueueOutcome, SPOOL_EVENTS, Spool};
@@ -56,7 +56,9 @@ pub(crate) fn answer(
         if let Ok(settings) = &settings {
             install_redactor(&root, settings);
         }
-        HookCall::parse(host, &payload)?.map_or(Ok(None), |call| call.answer(&root, settings))
+        let usual = settings.as_ref().ok().map(|settings| &settings.venue);
+        HookCall::parse(host, &payload, usual)?
+            .map_or(Ok(None), |call| call.answer(&root, settings))
     });
     match answer {
         // For a program, as it is.
@@ -97,6 +99,8 @@ struct HookSession<'a> {
     id: &'a str,
     /// The folder that its agent works in, if the host sends one.
     folder: Option<&'a Path>,
+    /// Where it is held.
+    venue: &'a Venue,
     root: &'a Path,
     settings: &'a Settings,
 }
@@ -126,8 +130,11 @@ impl HookSession<'_> {
 
     /// The scopes that apply to the session, whose place is known.
     fn scopes(&self, at: &CurrentPlace) -> Vec<Scope> {
+        let team = self.venue.team.as_ref();
         let caller = Caller {
             agent: Some(self.host.agent().to_owned()),
+            room: self.venue.room_id.clone(),
+            team: team.map(|team| self.settings.teams.id_of(team)),
             project: at.project.as_ref().map(|scope| scope.name.clone()),
             ..Caller::default()
         };
@@ -142,8 +149,9 @@ impl HookSession<'_> {
 }
 
 impl HookCall {
-    /// Parses a payload; `None` for events that do not matter to memory.
-    fn parse(host: AgentHost, payload: &str) -> Result<Option<Self>> {
+    /// Parses a payload; `None` for events that do not matter to memory. A session is held where the payload says, else
+    /// where settings say.
+    fn parse(host: AgentHost, payload: &str, usual: Option<&Venue>) -> Result<Option<Self>> {
         let payload = HookPayload::parse(payload)?;
         let Some(kind) = payload.event_kind() else {
             return Ok(None);
@@ -163,12 +171,17 @@ impl HookCall {
                 _,
             ) => HookOutput::Nothing,
         };
+        let venue = match payload.venue()? {
+            named if named.is_empty() => usual.cloned().unwrap_or_default(),
+            named => named,
+        };
         let event = HookEvent {
             agent: host.agent().to_owned(),
             session: redact_id(&Redactor::current(), &payload.session).into_owned(),
             kind,
-            transcript: payload.transcript,
-            folder: payload.folder,
+            transcript: payload.transcript.clone(),
+            folder: payload.folder.clone(),
+            venue,
             at: SystemClock.now(),
         };
         Ok(Some(Self {
@@ -221,6 +234,7 @@ impl HookCall {
             host: self.host,
             id: &self.event.session,
             folder: self.event.folder.as_deref().map(Path::new),
+            venue: &self.event.venue,
             root,
             settings,
         }

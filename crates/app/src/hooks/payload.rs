@@ -2,6 +2,7 @@
 //! work, too (the hooks of Claude Code and Codex as of 2026).
 
 use anyhow::{Result, anyhow, bail};
+use daybook_domain::Venue;
 use daybook_engine::hook_events::HookEventKind;
 use serde::Deserialize;
 use serde_json::Value;
@@ -24,6 +25,15 @@ pub(super) struct HookPayload {
     /// Why a session starts: `startup`, `resume`, `clear`, `compact`.
     #[serde(default)]
     pub(super) source: Option<String>,
+    /// The room that the session is held in, from a host that has rooms.
+    #[serde(default)]
+    room_id: Option<String>,
+    /// The thread of the room.
+    #[serde(default)]
+    thread_id: Option<String>,
+    /// The team of agents that holds it.
+    #[serde(default)]
+    team: Option<String>,
     /// The person's prompt; a text, in all hosts known so far.
     #[serde(default)]
     prompt: Value,
@@ -52,6 +62,13 @@ impl HookPayload {
     /// The person's prompt.
     pub(super) fn prompt(&self) -> Option<&str> {
         self.prompt.as_str()
+    }
+
+    /// Where the session is held, if the host says so.
+    pub(super) fn venue(&self) -> Result<Venue> {
+        let (room_id, thread_id) = (self.room_id.clone(), self.thread_id.clone());
+        Venue::named(room_id, thread_id, self.team.clone())
+            .map_err(|fault| anyhow!("in the hook's payload, {fault}"))
     }
 
     /// The event; `None` when it does not matter to memory.

@@ -4,7 +4,6 @@
 
 use anyhow::{Result, bail};
 use axum::Json;
-use daybook_domain::Scope;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -14,6 +13,7 @@ use super::bounds::{QUESTION, within};
 use super::executor::{RequestExecutor, TenantExecutors};
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
 use crate::service::RequestError;
+use crate::service::caller::{named_caller, reach_of};
 use crate::service::history::{self, DiffStates, HistoryCommit, StateDiff, parse_file};
 use crate::service::line_origin::{self, LineOrigin};
 use crate::service::memories::{
@@ -21,7 +21,6 @@ use crate::service::memories::{
 };
 use crate::service::memory_changes::{self, MemoryChange, RequestedBy};
 use crate::service::scope_choice::{ScopeChoice, open_folder};
-use crate::wiring::Daybook;
 
 /// Most changes or memories in one answer.
 const ITEMS: usize = 1000;
@@ -38,13 +37,15 @@ pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
         .routes(routes!(edit))
 }
 
-fn choice(scope: Option<String>) -> ScopeChoice {
-    let project = None;
-    ScopeChoice { scope, project }
-}
-
-async fn one_scope(daybook: &Daybook, scope: Option<String>) -> Result<Scope> {
-    choice(scope).one(daybook, None).await
+/// The scope that a request names, for the caller that it names.
+macro_rules! choice {
+    ($asked:ident) => {
+        ScopeChoice {
+            scope: $asked.scope.clone(),
+            project: None,
+            caller: Some(named_caller!($asked)),
+        }
+    };
 }
 
 /// Which memories to list.
@@ -65,6 +66,21 @@ struct ListParams {
     limit: Option<usize>,
     /// The value of `next` of the page before.
     after: Option<String>,
+    /// The agent that asks: it reads its own memory, and that of its teams.
+    #[param(max_length = 512, example = "harbour-bot")]
+    agent: Option<String>,
+    /// The person that it talks with, where that is not the person of the data folder.
+    #[param(max_length = 512, example = "ada")]
+    user: Option<String>,
+    /// The room that it is in. In a room or a team no memory of one person is read.
+    #[param(max_length = 512, example = "!pier:example.org")]
+    room_id: Option<String>,
+    /// The team that it speaks for, by its name or its members.
+    #[param(max_length = 512, example = "alpha+beta")]
+    team: Option<String>,
+    /// The key of the project that it works in, where it names itself.
+    #[param(max_length = 512, example = "tidepool")]
+    project: Option<String>,
 }
 
 /// List what is remembered, with ids, sources and the lines that show it
@@ -86,13 +102,13 @@ async fn list(
     let listed = executor
         .run(move |daybook| async move {
             let kind = asked.kind.as_deref().map(parse_kind).transpose()?;
+            let scope = choice!(asked).one(&daybook, None).await?;
             let query = ListQuery {
                 kinds: kind.into_iter().collect(),
                 words: asked.query,
                 limit,
                 after: asked.after,
             };
-            let scope = one_scope(&daybook, asked.scope).await?;
             memories::list(&daybook, &scope, &query).await
         })
         .await?;
@@ -109,6 +125,21 @@ struct WhyParams {
     line: String,
     /// Whose memory; all memories when left out.
     scope: Option<String>,
+    /// The agent that asks: it reads its own memory, and that of its teams.
+    #[param(max_length = 512, example = "harbour-bot")]
+    agent: Option<String>,
+    /// The person that it talks with, where that is not the person of the data folder.
+    #[param(max_length = 512, example = "ada")]
+    user: Option<String>,
+    /// The room that it is in. In a room or a team no memory of one person is read.
+    #[param(max_length = 512, example = "!pier:example.org")]
+    room_id: Option<String>,
+    /// The team that it speaks for, by its name or its members.
+    #[param(max_length = 512, example = "alpha+beta")]
+    team: Option<String>,
+    /// The key of the project that it works in, where it names itself.
+    #[param(max_length = 512, example = "tidepool")]
+    project: Option<String>,
 }
 
 /// Show where a line of memory comes from
@@ -128,8 +159,10 @@ async fn why(
     within("line", asked.line.len(), QUESTION, "bytes")?;
     let origin = executor
         .run(move |daybook| async move {
-            let memory = find_one(&daybook, &choice(asked.scope), None, &asked.line).await?;
-            line_origin::why(&daybook, &memory).await
+            let choice = choice!(asked);
+            let memory = find_one(&daybook, &choice, None, &asked.line).await?;
+            let reach = reach_of(&daybook, choice.caller.as_ref()).await?;
+            line_origin::why(&daybook, &memory, &reach).await
         })
         .await?;
     Ok(Json(origin))
@@ -149,6 +182,21 @@ struct HistoryParams {
     /// Most changes.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
+    /// The agent that asks: it reads its own memory, and that of its teams.
+    #[param(max_length = 512, example = "harbour-bot")]
+    agent: Option<String>,
+    /// The person that it talks with, where that is not the person of the data folder.
+    #[param(max_length = 512, example = "ada")]
+    user: Option<String>,
+    /// The room that it is in. In a room or a team no memory of one person is read.
+    #[param(max_length = 512, example = "!pier:example.org")]
+    room_id: Option<String>,
+    /// The team that it speaks for, by its name or its members.
+    #[param(max_length = 512, example = "alpha+beta")]
+    team: Option<String>,
+    /// The key of the project that it works in, where it names itself.
+    #[param(max_length = 512, example = "tidepool")]
+    project: Option<String>,
 }
 
 /// The changes of a memory's files.
@@ -178,7 +226,7 @@ async fn changes(
     within("limit", limit, ITEMS, "changes")?;
     let answer = executor
         .run(move |daybook| async move {
-            let scope = one_scope(&daybook, asked.scope).await?;
+            let scope = choice!(asked).one(&daybook, None).await?;
             let folder = open_folder(&daybook, &scope).await?;
             let file = asked.file.map(|file| parse_file(&daybook, &scope, &file));
             let commits = history::commits(&folder, file.transpose()?.as_ref(), limit)?;
@@ -205,6 +253,21 @@ struct DiffParams {
     at: Option<String>,
     /// Only this file.
     file: Option<String>,
+    /// The agent that asks: it reads its own memory, and that of its teams.
+    #[param(max_length = 512, example = "harbour-bot")]
+    agent: Option<String>,
+    /// The person that it talks with, where that is not the person of the data folder.
+    #[param(max_length = 512, example = "ada")]
+    user: Option<String>,
+    /// The room that it is in. In a room or a team no memory of one person is read.
+    #[param(max_length = 512, example = "!pier:example.org")]
+    room_id: Option<String>,
+    /// The team that it speaks for, by its name or its members.
+    #[param(max_length = 512, example = "alpha+beta")]
+    team: Option<String>,
+    /// The key of the project that it works in, where it names itself.
+    #[param(max_length = 512, example = "tidepool")]
+    project: Option<String>,
 }
 
 /// Show what changed in memory files between two states
@@ -228,7 +291,7 @@ async fn diff(
     };
     let diff = executor
         .run(move |daybook| async move {
-            let scope = one_scope(&daybook, asked.scope).await?;
+            let scope = choice!(asked).one(&daybook, None).await?;
             let folder = open_folder(&daybook, &scope).await?;
             let file = asked.file.map(|file| parse_file(&daybook, &scope, &file));
             let file = file.transpose()?;
@@ -247,6 +310,21 @@ struct ForgetRequest {
     memory: String,
     /// Whose memory; all memories when left out.
     scope: Option<String>,
+    /// The agent that asks: it reads its own memory, and that of its teams.
+    #[schema(max_length = 512, example = "harbour-bot")]
+    agent: Option<String>,
+    /// The person that it talks with, where that is not the person of the data folder.
+    #[schema(max_length = 512, example = "ada")]
+    user: Option<String>,
+    /// The room that it is in. In a room or a team no memory of one person is read.
+    #[schema(max_length = 512, example = "!pier:example.org")]
+    room_id: Option<String>,
+    /// The team that it speaks for, by its name or its members.
+    #[schema(max_length = 512, example = "alpha+beta")]
+    team: Option<String>,
+    /// The key of the project that it works in, where it names itself.
+    #[schema(max_length = 512, example = "tidepool")]
+    project: Option<String>,
 }
 
 /// What was forgotten.
@@ -278,7 +356,7 @@ async fn forget(
     let answer = executor
         .run(move |daybook| async move {
             let name = &asked.memory;
-            let found = find_memories(&daybook, &choice(asked.scope), None, name).await?;
+            let found = find_memories(&daybook, &choice!(asked), None, name).await?;
             if found.exact.is_empty() && found.near.is_empty() {
                 bail!(none_found(name));
             }
@@ -312,6 +390,21 @@ struct EditRequest {
     words: String,
     /// Whose memory; all memories when left out.
     scope: Option<String>,
+    /// The agent that asks: it reads its own memory, and that of its teams.
+    #[schema(max_length = 512, example = "harbour-bot")]
+    agent: Option<String>,
+    /// The person that it talks with, where that is not the person of the data folder.
+    #[schema(max_length = 512, example = "ada")]
+    user: Option<String>,
+    /// The room that it is in. In a room or a team no memory of one person is read.
+    #[schema(max_length = 512, example = "!pier:example.org")]
+    room_id: Option<String>,
+    /// The team that it speaks for, by its name or its members.
+    #[schema(max_length = 512, example = "alpha+beta")]
+    team: Option<String>,
+    /// The key of the project that it works in, where it names itself.
+    #[schema(max_length = 512, example = "tidepool")]
+    project: Option<String>,
 }
 
 /// What was changed.
@@ -340,7 +433,7 @@ async fn edit(
     within("line", asked.line.len(), QUESTION, "bytes")?;
     let answer = executor
         .run(move |daybook| async move {
-            let memory = find_one(&daybook, &choice(asked.scope), None, &asked.line).await?;
+            let memory = find_one(&daybook, &choice!(asked), None, &asked.line).await?;
             let by = RequestedBy::Agent;
             let (change, secrets_hidden) =
                 memory_changes::edit(&daybook, &memory, &asked.words, by).await?;

@@ -24,7 +24,7 @@ use super::{memories, metrics, threads};
 use crate::service::append_api::{
     self, MAX_FOLDER_BYTES, ReportedPlace, ReportedVenue, SessionAppend, SessionTrigger,
 };
-use crate::service::caller::NamedCaller;
+use crate::service::caller::{NamedCaller, named_caller, reach_of};
 use crate::service::context::{self, context_at, context_in};
 use crate::service::current_place::CurrentPlace;
 use crate::service::notes::{NoteScope, save_note_without_files};
@@ -168,13 +168,7 @@ async fn recall(
         tools: request.tools,
         strict: request.strict,
         at: request.at,
-        caller: Some(NamedCaller {
-            agent: request.agent,
-            user: request.user,
-            room_id: request.room_id,
-            team: request.team,
-            project: request.project,
-        }),
+        caller: Some(named_caller!(request)),
     };
     let recalled = executor
         .run(move |daybook| async move { answer_query(&daybook, &query).await })
@@ -313,8 +307,12 @@ async fn show(
     within("citation", request.citation.len(), CITATION, "bytes")?;
     at_most("around", request.around, AROUND, "lines")?;
     let (citation, around) = (request.citation.clone(), request.around);
+    let caller = named_caller!(request);
     let cited = executor
-        .run(move |daybook| async move { load_cited(&daybook, &citation, around).await })
+        .run(move |daybook| async move {
+            let reach = reach_of(&daybook, Some(&caller)).await?;
+            load_cited(&daybook, &citation, around, &reach).await
+        })
         .await?;
     let (session, events) = &cited;
     executor.record_use(InterfaceUse::of_words(

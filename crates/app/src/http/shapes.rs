@@ -531,6 +531,21 @@ pub(super) struct ShowQuery {
     #[serde(default)]
     #[param(default = 0, maximum = 500)]
     pub(super) around: u32,
+    /// The agent that asks: it reads its own memory, and that of its teams.
+    #[param(max_length = 512, example = "harbour-bot")]
+    pub(super) agent: Option<String>,
+    /// The person that it talks with, where that is not the person of the data folder.
+    #[param(max_length = 512, example = "ada")]
+    pub(super) user: Option<String>,
+    /// The room that it is in. In a room or a team no memory of one person is read.
+    #[param(max_length = 512, example = "!pier:example.org")]
+    pub(super) room_id: Option<String>,
+    /// The team that it speaks for, by its name or its members.
+    #[param(max_length = 512, example = "alpha+beta")]
+    pub(super) team: Option<String>,
+    /// The key of the project that it works in, where it names itself.
+    #[param(max_length = 512, example = "tidepool")]
+    pub(super) project: Option<String>,
 }
 
 /// The original text behind a citation.

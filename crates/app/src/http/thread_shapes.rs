@@ -20,7 +20,24 @@ pub(super) struct CreateRequest {
     /// The agent that it belongs to; `agent` when left out.
     #[schema(min_length = 1, max_length = 64, example = "harbour-bot")]
     pub(super) agent: Option<String>,
-    /// Fork this thread; without `name` and `agent`.
+    /// Whose words its human events are, where that is not the person of the data folder.
+    #[schema(min_length = 1, max_length = 200, example = "ada")]
+    pub(super) user: Option<String>,
+    /// The room that it is held in: what is learned is the room's alone. Once the session exists, another room is
+    /// refused.
+    #[schema(min_length = 1, max_length = 512, example = "!pier:example.org")]
+    pub(super) room_id: Option<String>,
+    /// The thread of the room.
+    #[schema(min_length = 1, max_length = 512, example = "$thread-1")]
+    pub(super) thread_id: Option<String>,
+    /// The team of agents that holds it, by its name or its members: what is learned is the team's.
+    #[schema(min_length = 1, max_length = 512, example = "alpha+beta")]
+    pub(super) team: Option<String>,
+    /// Whose memory everything that is learned becomes, in place of what the rules choose: a scope that this agent takes
+    /// part in, such as `agent/harbour-bot`.
+    #[schema(min_length = 1, max_length = 512, example = "agent/harbour-bot")]
+    pub(super) scope: Option<String>,
+    /// Fork this thread: the fork has its agent, user, room and team.
     pub(super) from: Option<String>,
     /// The id of the state to fork; the current one when left out.
     pub(super) state: Option<String>,

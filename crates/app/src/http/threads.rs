@@ -25,6 +25,7 @@ use super::thread_shapes::{
     CompactRequest, ContextRequest, CreateRequest, DeletedAnswer, DispatchAnswer, DispatchQuery,
     EventBody, ListAnswer, ListQuery, PausedAnswer, StateQuery,
 };
+use crate::service::append_api::ReportedVenue;
 use crate::threads::{
     self, CreatedThread, LISTED, ThreadChange, ThreadContextQuery, ThreadRequest,
 };
@@ -67,6 +68,13 @@ async fn create(
     let wanted = ThreadRequest {
         name: request.name,
         agent: request.agent,
+        user: request.user,
+        held: ReportedVenue {
+            room_id: request.room_id,
+            thread_id: request.thread_id,
+            team: request.team,
+            scope: request.scope,
+        },
         from: request
             .from
             .map(|from| (from, request.state.as_deref().map(StateId::from))),

@@ -21,7 +21,7 @@ use super::history;
 use super::tools::ToolKind;
 use crate::process::block_on;
 use crate::service::agent_answer::{AgentAnswer, render_recalled};
-use crate::service::caller::NamedCaller;
+use crate::service::caller::{NamedCaller, check_file, named_caller, reach_of};
 use crate::service::context::{ContextQuery, context_in};
 use crate::service::notes::{NoteAuthor, NoteScope, save_note};
 use crate::service::recall::{RecallQuery, answer_query, parse_layer, recall_json};
@@ -90,13 +90,7 @@ fn recall(call: &McpCall<'_>, asked: &RecallArguments) -> Result<AgentAnswer> {
         tools: asked.tools,
         strict: asked.strict,
         at: asked.at.clone(),
-        caller: Some(NamedCaller {
-            agent: asked.agent.clone(),
-            user: asked.user.clone(),
-            room_id: asked.room_id.clone(),
-            team: asked.team.clone(),
-            project: asked.project.clone(),
-        }),
+        caller: Some(named_caller!(asked)),
     };
     let Some(daybook) = call.memory.existing()? else {
         return Ok(answer::nothing_yet(recall_json(&RecallResult::default())));
@@ -121,19 +115,14 @@ struct RememberArguments {
     user: Option<String>,
     room_id: Option<String>,
     team: Option<String>,
+    project: Option<String>,
 }
 
 fn remember(call: &McpCall<'_>, given: RememberArguments) -> Result<AgentAnswer> {
     if given.text.trim().is_empty() {
         bail!("the text is empty; say what to remember");
     }
-    let caller = NamedCaller {
-        agent: given.agent,
-        user: given.user,
-        room_id: given.room_id,
-        team: given.team,
-        project: None,
-    };
+    let caller = named_caller!(given);
     let whose = match (given.scope, given.everywhere) {
         (Some(_), true) => bail!("give either a scope or everywhere, not both"),
         (Some(name), false) => NoteScope::Named(name),
@@ -218,6 +207,11 @@ struct ShowArguments {
     around: Option<u64>,
     #[serde(default, deserialize_with = "count")]
     offset: Option<u64>,
+    agent: Option<String>,
+    user: Option<String>,
+    room_id: Option<String>,
+    team: Option<String>,
+    project: Option<String>,
 }
 
 fn show(call: &McpCall<'_>, asked: &ShowArguments) -> Result<AgentAnswer> {
@@ -232,7 +226,9 @@ fn show(call: &McpCall<'_>, asked: &ShowArguments) -> Result<AgentAnswer> {
     let Some(daybook) = call.memory.existing()? else {
         bail!("nothing is remembered yet, so there is no {target}");
     };
+    let reach = call.read(reach_of(&daybook, Some(&named_caller!(asked))))?;
     if target.contains(['/', '\\']) || target.ends_with(".md") {
+        call.read(check_file(&daybook, &reach, target))?;
         call.read(daybook.check_out_shared_files())?;
         let text = named_file::read(&daybook.root, target)
             .context("give a path such as projects/tidepool/memory/MEMORY.md, as `recall` does")?;
@@ -241,7 +237,7 @@ fn show(call: &McpCall<'_>, asked: &ShowArguments) -> Result<AgentAnswer> {
         return Ok(answer);
     }
     let around = u32::try_from(around)?;
-    let (session, events) = call.read(load_cited(&daybook, target, around))?;
+    let (session, events) = call.read(load_cited(&daybook, target, around, &reach))?;
     let text = answer::events_text(&daybook, &events);
     let mut answer = answer::page(target, &text, offset)?;
     answer.data["session"] = json!(session.id.to_string());

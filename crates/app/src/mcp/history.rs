@@ -13,6 +13,7 @@ use super::arguments::{count, within};
 use super::call::{McpCall, server_folder};
 use crate::process::block_on;
 use crate::service::agent_answer::{AgentAnswer, MAX_MEMORY_BYTES, cut, with_notice};
+use crate::service::caller::{named_caller, reach_of};
 use crate::service::history::{
     DiffStates, HistoryCommit, SHORT_ID, StateDiff, commits, diff as compare, parse_file,
 };
@@ -30,9 +31,15 @@ const ITEMS: (u64, u64) = (20, 100);
 /// Most matches that a refusal names.
 const MATCHES: usize = 10;
 
-fn choice(scope: Option<String>) -> ScopeChoice {
-    let project = None;
-    ScopeChoice { scope, project }
+/// The scope that a call names, for the caller that it names.
+macro_rules! choice {
+    ($asked:ident) => {
+        ScopeChoice {
+            scope: $asked.scope.clone(),
+            project: None,
+            caller: Some(named_caller!($asked)),
+        }
+    };
 }
 
 /// Renders an answer: what of it fits, enclosed as recalled memory.
@@ -57,9 +64,9 @@ fn opened(call: &McpCall<'_>) -> Result<std::sync::Arc<Daybook>> {
     }
 }
 
-async fn one_scope(daybook: &Daybook, scope: Option<String>) -> Result<Scope> {
+async fn one_scope(daybook: &Daybook, choice: ScopeChoice) -> Result<Scope> {
     let here = server_folder()?;
-    choice(scope).one(daybook, Some(&here)).await
+    choice.one(daybook, Some(&here)).await
 }
 
 #[derive(Deserialize)]
@@ -69,13 +76,18 @@ pub(super) struct HistoryArguments {
     scope: Option<String>,
     #[serde(default, deserialize_with = "count")]
     limit: Option<u64>,
+    agent: Option<String>,
+    user: Option<String>,
+    room_id: Option<String>,
+    team: Option<String>,
+    project: Option<String>,
 }
 
 pub(super) fn history(call: &McpCall<'_>, asked: HistoryArguments) -> Result<AgentAnswer> {
     let limit = within("limit", asked.limit.unwrap_or(ITEMS.0), 1, ITEMS.1)?;
     let daybook = opened(call)?;
     let (scope, found) = call.read(async {
-        let scope = one_scope(&daybook, asked.scope).await?;
+        let scope = one_scope(&daybook, choice!(asked)).await?;
         let folder = open_folder(&daybook, &scope).await?;
         let file = asked.file.map(|file| parse_file(&daybook, &scope, &file));
         let found = commits(&folder, file.transpose()?.as_ref(), limit)?;
@@ -104,6 +116,11 @@ pub(super) struct DiffArguments {
     at: Option<String>,
     file: Option<String>,
     scope: Option<String>,
+    agent: Option<String>,
+    user: Option<String>,
+    room_id: Option<String>,
+    team: Option<String>,
+    project: Option<String>,
 }
 
 pub(super) fn diff(call: &McpCall<'_>, asked: DiffArguments) -> Result<AgentAnswer> {
@@ -114,7 +131,7 @@ pub(super) fn diff(call: &McpCall<'_>, asked: DiffArguments) -> Result<AgentAnsw
         at: asked.at,
     };
     let found = call.read(async {
-        let scope = one_scope(&daybook, asked.scope).await?;
+        let scope = one_scope(&daybook, choice!(asked)).await?;
         let folder = open_folder(&daybook, &scope).await?;
         let file = asked.file.map(|file| parse_file(&daybook, &scope, &file));
         compare(
@@ -145,15 +162,21 @@ fn diff_lines(diff: &StateDiff) -> Vec<String> {
 pub(super) struct WhyArguments {
     line: String,
     scope: Option<String>,
+    agent: Option<String>,
+    user: Option<String>,
+    room_id: Option<String>,
+    team: Option<String>,
+    project: Option<String>,
 }
 
 pub(super) fn why(call: &McpCall<'_>, asked: WhyArguments) -> Result<AgentAnswer> {
     let daybook = opened(call)?;
     let origin = call.read(async {
         let here = server_folder()?;
-        let choice = choice(asked.scope);
+        let choice = choice!(asked);
         let memory = find_one(&daybook, &choice, Some(&here), &asked.line).await?;
-        explain(&daybook, &memory).await
+        let reach = reach_of(&daybook, choice.caller.as_ref()).await?;
+        explain(&daybook, &memory, &reach).await
     })?;
     Ok(answer(
         call,
@@ -211,6 +234,11 @@ pub(super) struct ListArguments {
     scope: Option<String>,
     #[serde(default, deserialize_with = "count")]
     limit: Option<u64>,
+    agent: Option<String>,
+    user: Option<String>,
+    room_id: Option<String>,
+    team: Option<String>,
+    project: Option<String>,
 }
 
 pub(super) fn list(call: &McpCall<'_>, asked: ListArguments) -> Result<AgentAnswer> {
@@ -223,7 +251,7 @@ pub(super) fn list(call: &McpCall<'_>, asked: ListArguments) -> Result<AgentAnsw
     };
     let daybook = opened(call)?;
     let found = call.read(async {
-        let scope = one_scope(&daybook, asked.scope).await?;
+        let scope = one_scope(&daybook, choice!(asked)).await?;
         list_memories(&daybook, &scope, &query).await
     })?;
     let mut lines: Vec<String> = found.memories.iter().map(memory_line).collect();
@@ -237,6 +265,11 @@ pub(super) fn list(call: &McpCall<'_>, asked: ListArguments) -> Result<AgentAnsw
 pub(super) struct ForgetArguments {
     memory: String,
     scope: Option<String>,
+    agent: Option<String>,
+    user: Option<String>,
+    room_id: Option<String>,
+    team: Option<String>,
+    project: Option<String>,
 }
 
 pub(super) fn forget(call: &McpCall<'_>, asked: ForgetArguments) -> Result<AgentAnswer> {
@@ -245,7 +278,7 @@ pub(super) fn forget(call: &McpCall<'_>, asked: ForgetArguments) -> Result<Agent
     let _turn = call.memory.writing();
     call.check_cancelled()?;
     let (forgotten, changes) = block_on(async {
-        let choice = choice(asked.scope);
+        let choice = choice!(asked);
         let found = find_memories(&daybook, &choice, Some(&here), &asked.memory).await?;
         if found.exact.is_empty() {
             if found.near.is_empty() {
@@ -270,6 +303,11 @@ pub(super) struct EditArguments {
     line: String,
     words: String,
     scope: Option<String>,
+    agent: Option<String>,
+    user: Option<String>,
+    room_id: Option<String>,
+    team: Option<String>,
+    project: Option<String>,
 }
 
 pub(super) fn edit(call: &McpCall<'_>, asked: EditArguments) -> Result<AgentAnswer> {
@@ -278,7 +316,7 @@ pub(super) fn edit(call: &McpCall<'_>, asked: EditArguments) -> Result<AgentAnsw
     let _turn = call.memory.writing();
     call.check_cancelled()?;
     let (change, secrets) = block_on(async {
-        let choice = choice(asked.scope);
+        let choice = choice!(asked);
         let memory = find_one(&daybook, &choice, Some(&here), &asked.line).await?;
         edit_line(&daybook, &memory, &asked.words, RequestedBy::Agent).await
     })?;

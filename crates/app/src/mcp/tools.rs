@@ -218,6 +218,32 @@ fn object(properties: Value, required: &[&str]) -> Value {
     })
 }
 
+/// As [`object`], with the fields in which a caller says who it is.
+fn for_caller(mut properties: Value, required: &[&str]) -> Value {
+    for (name, about) in [
+        (
+            "agent",
+            "your name, if you are an agent with a memory of your own",
+        ),
+        (
+            "user",
+            "whom you talk with, if not the owner of this memory",
+        ),
+        ("room_id", "the room that you are in"),
+        ("team", "the team that you speak for, such as alpha+beta"),
+        (
+            "project",
+            "the key of the project that you work in, where you name yourself",
+        ),
+    ] {
+        let field = &mut properties[name];
+        if field.is_null() {
+            *field = json!({"type": "string", "description": about});
+        }
+    }
+    object(properties, required)
+}
+
 fn recall() -> Value {
     let properties = json!({
         "question": {"type": "string", "minLength": 1, "description": "what you want to know"},
@@ -227,13 +253,8 @@ fn recall() -> Value {
         "tools": {"type": "boolean", "default": false, "description": "search what tools answered, too"},
         "at": {"type": "string", "description": "what held at this time, such as 2026-02-04"},
         "strict": {"type": "boolean", "default": false, "description": "no answer at all, unless the question was likely discussed"},
-        "agent": {"type": "string", "description": "your name, if you are an agent with a memory of your own"},
-        "user": {"type": "string", "description": "whom you talk with, if not the owner of this memory"},
-        "room_id": {"type": "string", "description": "the room that you are in"},
-        "team": {"type": "string", "description": "the team that you speak for, such as alpha+beta"},
-        "project": {"type": "string", "description": "the key of the project that you work in, where you name yourself"},
     });
-    object(properties, &["question"])
+    for_caller(properties, &["question"])
 }
 
 fn remember() -> Value {
@@ -241,12 +262,8 @@ fn remember() -> Value {
         "text": {"type": "string", "minLength": 1, "description": "what to remember, understandable on its own"},
         "scope": {"type": "string", "description": "whose memory, such as project/tidepool or user/ada"},
         "everywhere": {"type": "boolean", "default": false, "description": "it holds for the person wherever they work"},
-        "agent": {"type": "string", "description": "your name, if you are an agent with a memory of your own"},
-        "user": {"type": "string", "description": "whom you talk with, if not the owner of this memory"},
-        "room_id": {"type": "string", "description": "the room that you are in"},
-        "team": {"type": "string", "description": "the team that you speak for, such as alpha+beta"},
     });
-    object(properties, &["text"])
+    for_caller(properties, &["text"])
 }
 
 fn context() -> Value {
@@ -255,12 +272,8 @@ fn context() -> Value {
         "branch": {"type": "string", "description": "as if on this branch"},
         "project": {"type": "string", "description": "this project, wherever you are"},
         "budget": {"type": "integer", "minimum": 1, "maximum": super::answer::BUDGET, "description": "most tokens"},
-        "agent": {"type": "string", "description": "your name, if you are an agent with a memory of your own"},
-        "user": {"type": "string", "description": "whom you talk with, if not the owner of this memory"},
-        "room_id": {"type": "string", "description": "the room that you are in"},
-        "team": {"type": "string", "description": "the team that you speak for, such as alpha+beta"},
     });
-    object(properties, &[])
+    for_caller(properties, &[])
 }
 
 fn show() -> Value {
@@ -269,7 +282,7 @@ fn show() -> Value {
         "around": {"type": "integer", "minimum": 0, "maximum": super::arguments::AROUND, "default": 0, "description": "of a citation: so many lines before and after, too"},
         "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "where to go on, as the page before said"},
     });
-    object(properties, &["target"])
+    for_caller(properties, &["target"])
 }
 
 const SCOPE: &str =
@@ -281,7 +294,7 @@ fn history() -> Value {
         "scope": {"type": "string", "description": SCOPE},
         "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
     });
-    object(properties, &[])
+    for_caller(properties, &[])
 }
 
 fn diff() -> Value {
@@ -292,7 +305,7 @@ fn diff() -> Value {
         "file": {"type": "string", "description": "only this file"},
         "scope": {"type": "string", "description": SCOPE},
     });
-    object(properties, &[])
+    for_caller(properties, &[])
 }
 
 fn why() -> Value {
@@ -300,7 +313,7 @@ fn why() -> Value {
         "line": {"type": "string", "minLength": 1, "description": "a part of the line's words, an id from `list`, or MEMORY.md:12"},
         "scope": {"type": "string", "description": SCOPE},
     });
-    object(properties, &["line"])
+    for_caller(properties, &["line"])
 }
 
 fn list() -> Value {
@@ -311,7 +324,7 @@ fn list() -> Value {
         "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
         "after": {"type": "string", "description": "where to go on, as the page before said"},
     });
-    object(properties, &[])
+    for_caller(properties, &[])
 }
 
 fn forget() -> Value {
@@ -319,7 +332,7 @@ fn forget() -> Value {
         "memory": {"type": "string", "minLength": 1, "description": "an id from `list`, or the exact text"},
         "scope": {"type": "string", "description": SCOPE},
     });
-    object(properties, &["memory"])
+    for_caller(properties, &["memory"])
 }
 
 fn edit() -> Value {
@@ -328,5 +341,5 @@ fn edit() -> Value {
         "words": {"type": "string", "minLength": 1, "description": "the person's new words"},
         "scope": {"type": "string", "description": SCOPE},
     });
-    object(properties, &["line", "words"])
+    for_caller(properties, &["line", "words"])
 }

@@ -62,6 +62,14 @@ pub(crate) struct ReportedVenue {
 }
 
 impl ReportedVenue {
+    /// Whether nothing is named.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.room_id.is_none()
+            && self.thread_id.is_none()
+            && self.team.is_none()
+            && self.scope.is_none()
+    }
+
     /// The venue, where `agent` may speak for its team and takes part in the scope. `user` and `project` are those of the
     /// session.
     pub(crate) fn resolve(
@@ -161,7 +169,7 @@ pub(crate) async fn apply_trigger(
         .await?)
 }
 
-fn check_user(redactor: &Redactor, user: Option<&str>) -> Result<()> {
+pub(crate) fn check_user(redactor: &Redactor, user: Option<&str>) -> Result<()> {
     let Some(user) = user else { return Ok(()) };
     if user.is_empty() || user.len() > MAX_USER_BYTES || user.contains(char::is_control) {
         bail!(RequestError::Invalid(format!(

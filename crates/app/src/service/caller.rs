@@ -2,10 +2,15 @@
 //!
 //! Not here: the rule itself (`daybook_domain::caller`).
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use anyhow::{Result, bail};
 use daybook_domain::page::read_all;
-use daybook_domain::venue::MAX_VENUE_NAME;
-use daybook_domain::{Caller, Reach, Scope, Team, Tenant};
+use daybook_domain::venue::{MAX_VENUE_NAME, is_venue_name};
+use daybook_domain::{Caller, Event, EventSeq, Place, Reach, Scope, Session, Team, Tenant};
+use daybook_engine::files::layout::folder;
+use daybook_engine::recall::agents_rules::events_for_agent_alone;
 use daybook_text::names::{redact_id, redact_key, redact_name};
 use daybook_text::redact::Redactor;
 
@@ -24,6 +29,20 @@ pub(crate) struct NamedCaller {
     /// The key of the project that it works in.
     pub(crate) project: Option<String>,
 }
+
+/// The caller that a request names in its fields `agent`, `user`, `room_id`, `team` and `project`.
+macro_rules! named_caller {
+    ($request:ident) => {
+        $crate::service::caller::NamedCaller {
+            agent: $request.agent.clone(),
+            user: $request.user.clone(),
+            room_id: $request.room_id.clone(),
+            team: $request.team.clone(),
+            project: $request.project.clone(),
+        }
+    };
+}
+pub(crate) use named_caller;
 
 impl NamedCaller {
     /// The caller, with names as they are stored.
@@ -63,10 +82,7 @@ pub(crate) fn team_id(settings: &Settings, text: &str) -> Result<String> {
 
 /// Checks a name of a room, a thread, a team, an agent or a user.
 pub(crate) fn check_name(field: &str, name: Option<&str>) -> Result<()> {
-    let is_fit = |name: &str| {
-        !name.trim().is_empty() && name.len() <= MAX_VENUE_NAME && !name.contains(char::is_control)
-    };
-    if !name.is_none_or(is_fit) {
+    if !name.is_none_or(is_venue_name) {
         bail!(RequestError::Invalid(format!(
             "{field} is 1 to {MAX_VENUE_NAME} bytes without control characters"
         )));
@@ -82,6 +98,97 @@ pub(crate) async fn reach(daybook: &Daybook, caller: &Caller) -> Result<Reach> {
     }
     let known = read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await?;
     Ok(reach.knowing(known.into_iter().map(|state| state.scope)))
+}
+
+/// What a request reaches: what applies to its caller; `None` is the person, who looks through all of the data folder.
+pub(crate) async fn reach_of(daybook: &Daybook, caller: Option<&NamedCaller>) -> Result<Reach> {
+    match caller {
+        Some(caller) => reach(daybook, &caller.resolve(&daybook.settings)?).await,
+        None => Ok(Reach::Everything),
+    }
+}
+
+/// The known scopes that a caller reaches.
+pub(crate) async fn reached_scopes(daybook: &Daybook, reach: &Reach) -> Result<Vec<Scope>> {
+    let known = read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await?;
+    let scopes = known.into_iter().map(|state| state.scope);
+    Ok(scopes.filter(|scope| reach.admits(Some(scope))).collect())
+}
+
+/// Leaves the events that a caller reaches.
+pub(crate) async fn keep_reached_events(
+    daybook: &Daybook,
+    reach: &Reach,
+    session: &Session,
+    events: &mut Vec<Event>,
+) -> Result<()> {
+    if *reach == Reach::Everything {
+        return Ok(());
+    }
+    let person = session.user.as_ref().unwrap_or(&daybook.settings.person);
+    let alone = match session.venue.is_empty() {
+        true => events_for_agent_alone(&*daybook.store, reach, &session.id, person).await?,
+        false => BTreeSet::new(),
+    };
+    events.retain(|event| !alone.contains(&event.seq));
+    let mut reached = Vec::with_capacity(events.len());
+    for event in events.drain(..) {
+        if is_reached(daybook, reach, session, event.place.as_ref()).await? {
+            reached.push(event);
+        }
+    }
+    *events = reached;
+    Ok(())
+}
+
+/// Whether a caller reaches the beginning of a session.
+pub(crate) async fn reaches_session(
+    daybook: &Daybook,
+    reach: &Reach,
+    session: &Session,
+) -> Result<bool> {
+    if *reach == Reach::Everything {
+        return Ok(true);
+    }
+    let (from, to) = (EventSeq(0), session.events);
+    let first = daybook.store.events(&session.id, from, to, 1, 1).await?;
+    let place = first.first().and_then(|event| event.place.as_ref());
+    is_reached(daybook, reach, session, place).await
+}
+
+/// Whether a caller reaches what was said at `place` in a session: by its room or team, else by the project of the place,
+/// else by the person whose session it is.
+async fn is_reached(
+    daybook: &Daybook,
+    reach: &Reach,
+    session: &Session,
+    place: Option<&Place>,
+) -> Result<bool> {
+    let (store, tenant) = (&*daybook.store, &daybook.tenant);
+    let project = match place {
+        Some(place) => store.project_of_root(tenant, &place.root).await?,
+        None => None,
+    };
+    let user = session.user.as_ref().unwrap_or(&daybook.settings.person);
+    let owner = (project, Some(user.clone()));
+    Ok(reach.admits(session.venue.event_scope(tenant, owner).as_ref()))
+}
+
+/// Checks that a memory file, by its path below the data folder, is in the memory of a scope that a caller reaches.
+pub(crate) async fn check_file(daybook: &Daybook, reach: &Reach, named: &str) -> Result<()> {
+    let path = daybook.root.join(named);
+    let is_in = |scope: &Scope| path.starts_with(folder(&daybook.root, scope));
+    let scopes = match reach {
+        Reach::Everything => return Ok(()),
+        Reach::Scopes(scopes) => scopes.clone(),
+        Reach::Unnamed { .. } => reached_scopes(daybook, reach).await?,
+    };
+    match Path::new(named).is_relative() && scopes.iter().any(is_in) {
+        true => Ok(()),
+        false => bail!(RequestError::NotFound(format!(
+            "there is no memory file {named} that this caller reads; name the agent, the user, the team or the room that does"
+        ))),
+    }
 }
 
 /// The scope that a caller names, if it takes part in it. A team may be named by its name.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use daybook_domain::Reach;
 use daybook_domain::citation::Citation;
 use daybook_engine::files::line_history::LineHistory;
 use daybook_engine::jobs::memories::Memory;
@@ -54,12 +55,12 @@ pub(crate) struct OriginalText {
     pub(crate) citation: String,
     /// The speaker, place and time.
     pub(crate) by: String,
-    /// The text, cut if it is long; `null` when the source has expired.
+    /// The text, cut if it is long; `null` when the source has expired, or is not for the caller to read.
     pub(crate) text: Option<String>,
 }
 
-/// Explains where a memory comes from.
-pub(crate) async fn why(daybook: &Daybook, memory: &Memory) -> Result<LineOrigin> {
+/// Explains where a memory comes from, with the original texts that are in reach.
+pub(crate) async fn why(daybook: &Daybook, memory: &Memory, reach: &Reach) -> Result<LineOrigin> {
     let line = memory.lines.first();
     let history = match line {
         None => LineHistory::default(),
@@ -71,7 +72,7 @@ pub(crate) async fn why(daybook: &Daybook, memory: &Memory) -> Result<LineOrigin
     let cited = cited_lines(memory);
     let mut sources = Vec::new();
     for (label, line) in cited.iter().take(SOURCES) {
-        sources.push(original(daybook, label, *line).await?);
+        sources.push(original(daybook, label, *line, reach).await?);
     }
     let observations = memory.observations.iter();
     Ok(LineOrigin {
@@ -119,9 +120,14 @@ fn cited_lines(memory: &Memory) -> BTreeSet<(String, u32)> {
     cited
 }
 
-async fn original(daybook: &Daybook, label: &str, line: u32) -> Result<OriginalText> {
+async fn original(
+    daybook: &Daybook,
+    label: &str,
+    line: u32,
+    reach: &Reach,
+) -> Result<OriginalText> {
     let citation = format!("{label}:L{line}");
-    let events = match load_cited(daybook, &citation, 0).await {
+    let events = match load_cited(daybook, &citation, 0, reach).await {
         Ok((_, events)) => events,
         // A source that is gone is part of the explanation.
         Err(error) if error.downcast_ref::<RequestError>().is_some() => Vec::new(),
@@ -130,7 +136,13 @@ async fn original(daybook: &Daybook, label: &str, line: u32) -> Result<OriginalT
     let Some(event) = events.first() else {
         return Ok(OriginalText {
             citation,
-            by: "source expired".to_owned(),
+            by: match reach {
+                Reach::Everything => "source expired",
+                Reach::Scopes(_) | Reach::Unnamed { .. } => {
+                    "source expired, or not for this caller to read"
+                }
+            }
+            .to_owned(),
             text: None,
         });
     };

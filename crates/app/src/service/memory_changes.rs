@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-use daybook_domain::Scope;
+use daybook_domain::{Scope, ScopeKind};
 use daybook_engine::files::layout::CURATED;
 use daybook_engine::files::stamp::Person;
 use daybook_engine::jobs::memories::Memory;
@@ -77,7 +77,10 @@ async fn with_sources(daybook: &Daybook, memories: &[Memory]) -> Result<Vec<Memo
         }
         let anywhere = ScopeChoice::default();
         let found = find_memories(daybook, &anywhere, None, &observation.text).await?;
-        let is_new = |one: &Memory| !one.observations.is_empty() && !all.contains(one);
+        // Words that a room, a team or an agent has in common with the person are not theirs to withdraw.
+        let is_shared = |one: &Memory| one.scope.kind == ScopeKind::Project;
+        let is_new =
+            |one: &Memory| is_shared(one) && !one.observations.is_empty() && !all.contains(one);
         let sources: Vec<Memory> = found.exact.into_iter().filter(is_new).collect();
         all.extend(sources);
     }

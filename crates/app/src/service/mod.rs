@@ -33,8 +33,7 @@ pub(crate) mod waits;
 
 use std::fmt;
 
-use anyhow::{Context as _, Result};
-use daybook_domain::{Scope, ScopeKind, Timestamp};
+use daybook_domain::{Scope, Timestamp};
 
 use crate::wiring::Daybook;
 
@@ -61,16 +60,6 @@ impl std::error::Error for RequestError {}
 /// The scope of the person whose data folder this is.
 pub(crate) fn person_scope(daybook: &Daybook) -> Scope {
     daybook.settings.person_scope()
-}
-
-/// Splits a scope's name, such as `project/tidepool`, into its kind and the rest.
-pub(crate) fn parse_scope(name: &str) -> Result<(ScopeKind, &str)> {
-    name.split_once('/')
-        .and_then(|(kind, name)| Some((kind.parse::<ScopeKind>().ok()?, name)))
-        .filter(|(_, name)| !name.is_empty())
-        .with_context(|| {
-            format!("\"{name}\" is not a scope; write for example project/tidepool or user/ada")
-        })
 }
 
 /// Formats a time in the person's zone; `None` when it is unknown.

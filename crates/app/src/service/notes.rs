@@ -114,8 +114,10 @@ async fn store_note(
         (NoteScope::Current | NoteScope::Person, project) if by.is_shared() => {
             by.narrowest_scope(daybook, project)?
         }
-        (NoteScope::Current, Some(project)) => project.clone(),
-        (NoteScope::Current, None) | (NoteScope::Person, _) => match by.user() {
+        (NoteScope::Current, Some(project)) if !daybook.settings.has_one_memory() => {
+            project.clone()
+        }
+        (NoteScope::Current, _) | (NoteScope::Person, _) => match by.user() {
             Some(user) => named_scope(daybook, &format!("user/{user}"), by.caller, &None)?,
             None => person_scope(daybook),
         },

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use daybook_domain::page::read_all;
-use daybook_domain::{Scope, ScopeKind};
+use daybook_domain::{Reach, Scope, ScopeKind};
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::{FilesConfig, Folder};
 use daybook_engine::jobs::WorkLimits;
 
+use super::caller::{NamedCaller, own_scope, parse_named, reach, reached_scopes};
 use super::current_place::locate;
-use super::{RequestError, parse_scope, person_scope};
+use super::{RequestError, person_scope};
 use crate::wiring::Daybook;
 
 /// Whose memory a request is for, as it was given.
@@ -20,6 +21,8 @@ pub(crate) struct ScopeChoice {
     pub(crate) scope: Option<String>,
     /// A project by name.
     pub(crate) project: Option<String>,
+    /// Who asks; `None` for the person, who chooses from all of their data folder.
+    pub(crate) caller: Option<NamedCaller>,
 }
 
 impl ScopeChoice {
@@ -29,26 +32,51 @@ impl ScopeChoice {
         self.scope.clone().or(project)
     }
 
-    /// The chosen scope; without a choice, that of the project of the folder `here`, else the person's.
+    /// The chosen scope. Without a choice, that of the project of the folder `here`, else the person's; for a caller that
+    /// says who it is, the narrowest of its scopes that holds something.
     pub(crate) async fn one(&self, daybook: &Daybook, here: Option<&Path>) -> Result<Scope> {
-        if let Some(name) = self.name() {
-            return known_scope(daybook, &name).await;
+        let mut scopes = self.all(daybook, here).await?;
+        if scopes.is_empty() {
+            bail!(RequestError::NotFound(
+                "nothing is remembered yet for this caller".to_owned()
+            ));
         }
-        Ok(default_scopes(daybook, here).await?.remove(0))
+        Ok(scopes.remove(0))
     }
 
-    /// The chosen scope alone; without a choice all scopes, those of `here` and of the person first.
+    /// The chosen scope alone; without a choice all scopes that the caller reaches: those of `here` and of the person
+    /// first, or the narrowest first for a caller that says who it is.
     pub(crate) async fn all(&self, daybook: &Daybook, here: Option<&Path>) -> Result<Vec<Scope>> {
+        let reach = self.reach(daybook, here).await?;
         if let Some(name) = self.name() {
             return Ok(vec![known_scope(daybook, &name).await?]);
         }
-        let mut scopes = default_scopes(daybook, here).await?;
-        for state in read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await? {
-            if !scopes.contains(&state.scope) {
-                scopes.push(state.scope);
-            }
+        let known = reached_scopes(daybook, &reach).await?;
+        if let Reach::Scopes(own) = reach {
+            return Ok(own.into_iter().filter(|own| known.contains(own)).collect());
         }
+        let mut scopes = default_scopes(daybook, here).await?;
+        let others = known.into_iter().filter(|scope| !scopes.contains(scope));
+        let others: Vec<Scope> = others.collect();
+        scopes.extend(others);
         Ok(scopes)
+    }
+
+    /// What the caller reaches, with the project of `here`; refuses a choice outside of it.
+    async fn reach(&self, daybook: &Daybook, here: Option<&Path>) -> Result<Reach> {
+        let Some(named) = &self.caller else {
+            return Ok(Reach::Everything);
+        };
+        let mut caller = named.resolve(&daybook.settings)?;
+        caller.project = caller.project.or_else(|| self.project.clone());
+        if let (None, Some(here)) = (&caller.project, here) {
+            let place = locate(daybook, here).await?;
+            caller.project = place.project.map(|scope| scope.name);
+        }
+        if let Some(name) = self.name() {
+            own_scope(&daybook.settings, &caller, &name)?;
+        }
+        reach(daybook, &caller).await
     }
 }
 
@@ -57,19 +85,20 @@ async fn default_scopes(daybook: &Daybook, here: Option<&Path>) -> Result<Vec<Sc
         Some(here) => locate(daybook, here).await?.project,
         None => None,
     };
-    let scopes = project.into_iter().chain([person_scope(daybook)]);
-    Ok(scopes.collect())
+    let mut scopes: Vec<Scope> = project.into_iter().chain([person_scope(daybook)]).collect();
+    if daybook.settings.has_one_memory() {
+        scopes.reverse();
+    }
+    Ok(scopes)
 }
 
 /// The scope called `name`, if anything was ever kept in it.
 async fn known_scope(daybook: &Daybook, name: &str) -> Result<Scope> {
-    let (kind, inner) = parse_scope(name)
-        .map_err(|error| anyhow::Error::new(RequestError::Invalid(error.to_string())))?;
+    let named = parse_named(&daybook.settings, &daybook.tenant, name)?;
     let known = read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await?;
     let mut scopes = known.into_iter().map(|state| state.scope);
-    let is_it = |scope: &Scope| scope.kind == kind && scope.name == inner;
-    let Some(scope) = scopes.find(is_it) else {
-        let list = match kind {
+    let Some(scope) = scopes.find(|scope| *scope == named) else {
+        let list = match named.kind {
             ScopeKind::Project => "; `daybook projects` lists the projects",
             ScopeKind::User | ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room => "",
         };

@@ -1,28 +1,36 @@
 //! Shows the original text behind a citation.
 
 use anyhow::{Context as _, Result, bail};
-use daybook_domain::{Citation, EXPIRED_EVENT, Event, EventSeq, Session};
+use daybook_domain::{Citation, EXPIRED_EVENT, Event, EventSeq, Reach, Session};
 use daybook_text::citation_block;
 
+use super::caller::keep_reached_events;
 use super::{RequestError, format_time};
 use crate::wiring::Daybook;
 
 /// Most events that one citation shows.
 pub(crate) const MAX_EVENTS: usize = 500;
 
-/// Loads the session that a citation names, and its cited events with `around` lines before and after each range.
+/// Loads the session that a citation names, and its cited events with `around` lines before and after each range, as
+/// far as they are in reach.
 pub(crate) async fn load_cited(
     daybook: &Daybook,
     citation: &str,
     around: u32,
+    reach: &Reach,
 ) -> Result<(Session, Vec<Event>)> {
     let citation = Citation::parse(citation).with_context(|| {
         RequestError::Invalid(format!(
             "\"{citation}\" is not a citation; write for example 7f78:L636"
         ))
     })?;
-    let session = find_session(daybook, &citation).await?;
+    let session = find_session(daybook, &citation, reach).await?;
     let mut events = load_events(daybook, &session, &citation, around).await?;
+    let loaded = events.len();
+    keep_reached_events(daybook, reach, &session, &mut events).await?;
+    if events.is_empty() && loaded > 0 {
+        bail!(out_of_reach(&citation));
+    }
     // Their words were lost with a database, and no transcript has brought them back.
     events.retain(|event| event.text != EXPIRED_EVENT);
     events.iter_mut().for_each(citation_block::hide_in);
@@ -35,7 +43,15 @@ pub(crate) async fn load_cited(
     Ok((session, events))
 }
 
-async fn find_session(daybook: &Daybook, citation: &Citation) -> Result<Session> {
+/// The error for a citation of what a caller may not read. It says no more of it than that.
+fn out_of_reach(citation: &Citation) -> RequestError {
+    RequestError::NotFound(format!(
+        "this caller reads none of {}; name the agent, the user, the room or the team that does",
+        citation.session
+    ))
+}
+
+async fn find_session(daybook: &Daybook, citation: &Citation, reach: &Reach) -> Result<Session> {
     let mut sessions = daybook
         .store
         .find_sessions(&daybook.tenant, &citation.session)
@@ -44,6 +60,10 @@ async fn find_session(daybook: &Daybook, citation: &Citation) -> Result<Session>
         1 => Ok(sessions.remove(0)),
         0 => bail!(RequestError::NotFound(format!(
             "source expired: no session is called {}",
+            citation.session
+        ))),
+        _ if *reach != Reach::Everything => bail!(RequestError::Invalid(format!(
+            "{} may be any of several sessions; write more of its name",
             citation.session
         ))),
         _ => {

@@ -37,7 +37,7 @@ use anyhow::{Context, Result};
 use daybook_domain::PollutionRule;
 use daybook_domain::eligibility::Switches;
 use daybook_domain::spend::Cap;
-use daybook_domain::{PriceTable, Scope, ScopeKind, ScopePolicy, Teams, Tenant};
+use daybook_domain::{PriceTable, Scope, ScopeKind, ScopePolicy, Teams, Tenant, Venue};
 use daybook_engine::bounded;
 use daybook_engine::files::curation::CurationLimits;
 use daybook_engine::profile::Profile;
@@ -125,6 +125,8 @@ pub(crate) struct Settings {
     pub(crate) switches: Switches,
     /// Teams of agents.
     pub(crate) teams: Teams,
+    /// Where the sessions are held that hooks report without a room and a team of their own.
+    pub(crate) venue: Venue,
     /// Whether a team reads its members' memories.
     pub(crate) team_reads_member_memory: bool,
     /// How `MEMORY.md` is curated in passes, if it is.
@@ -172,6 +174,11 @@ impl Settings {
             teams: &self.teams,
             team_reads_member_memory: self.team_reads_member_memory,
         }
+    }
+
+    /// Whether a person has one memory over all of their projects.
+    pub(crate) fn has_one_memory(&self) -> bool {
+        self.profile.consolidation.layout.is_one_for_person()
     }
 
     /// The person's own scope.
@@ -248,6 +255,7 @@ impl Settings {
         };
         let off_for = choices.memory_off.iter().filter_map(|text| scope(text));
         let off_for = off_for.chain(with_memory(false).map(|agent| (ScopeKind::Agent, agent)));
+        let named = |name: &String| (!name.is_empty()).then(|| name.clone());
         Ok(Self {
             person: choices.person.clone(),
             zone: zone(&choices.timezone).unwrap_or(TimeZone::UTC),
@@ -287,6 +295,12 @@ impl Settings {
             },
             teams: Teams::parse(choices.teams.iter().map(String::as_str))
                 .map_err(anyhow::Error::msg)?,
+            venue: Venue {
+                room_id: named(&choices.room_id),
+                thread_id: named(&choices.thread_id).filter(|_| !choices.room_id.is_empty()),
+                team: named(&choices.team),
+                filed_in: None,
+            },
             team_reads_member_memory: choices.team_reads_member_memory,
             profile: choices.profile()?,
             inject: choices.inject,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use daybook_domain::Teams;
 use daybook_domain::limits::SELECTED_SESSIONS;
+use daybook_domain::venue::is_venue_name;
 use daybook_engine::consolidate::FileLayout;
 use daybook_engine::profile::{ContextSource, ExtractorKind, Ledger, Profile};
 use daybook_text::redact::PersonalData;
@@ -95,8 +96,15 @@ const PERSON: usize = 200;
 /// Longest token of `no_reply_token`.
 const TOKEN: usize = 64;
 
+/// What may be written for a room, a thread and a team.
+const VENUE_NAME: &str = "a name of up to 512 bytes, or \"\" for none";
+
+fn is_venue_or_none(name: &str) -> bool {
+    name.is_empty() || is_venue_name(name)
+}
+
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 82] = [
+pub(crate) static ALL: [Setting; 85] = [
     Setting {
         name: "person",
         group: SettingGroup::You,
@@ -313,6 +321,41 @@ pub(crate) static ALL: [Setting; 82] = [
         },
         about: "teams of agents. What a team learns is in one memory, which each member finds: \
                 `teams/<members>/memory/`",
+        also: &[],
+    },
+    Setting {
+        name: "room_id",
+        group: SettingGroup::Memory,
+        kind: ValueKind::Text {
+            allowed: VENUE_NAME,
+            fits: is_venue_or_none,
+            at: |c| &mut c.room_id,
+        },
+        about: "the room in which the sessions are held that hooks report without one: what they teach is the room's, and the \
+                person's own memory is not put before them. A program that runs an agent in a room sets `DAYBOOK_ROOM_ID` \
+                for it",
+        also: &[],
+    },
+    Setting {
+        name: "thread_id",
+        group: SettingGroup::Memory,
+        kind: ValueKind::Text {
+            allowed: VENUE_NAME,
+            fits: is_venue_or_none,
+            at: |c| &mut c.thread_id,
+        },
+        about: "the thread of that room",
+        also: &[],
+    },
+    Setting {
+        name: "team",
+        group: SettingGroup::Memory,
+        kind: ValueKind::Text {
+            allowed: VENUE_NAME,
+            fits: is_venue_or_none,
+            at: |c| &mut c.team,
+        },
+        about: "the team that holds the sessions that hooks report without one, by its name or its members, in the same way",
         also: &[],
     },
     Setting {

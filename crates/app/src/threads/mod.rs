@@ -25,7 +25,7 @@ pub(crate) use answers::{CreatedThread, EventResult, PastState, ThreadChange, Th
 pub(crate) use context::{MessageFormat, ThreadContextQuery, context};
 
 use crate::service::RequestError;
-use crate::service::append_api;
+use crate::service::append_api::{self, ReportedVenue};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 use crate::wiring::thread_manager::DEFAULT_AGENT;
@@ -39,40 +39,63 @@ pub(crate) struct ThreadRequest {
     /// Its name, or that of a session that it continues.
     pub(crate) name: Option<String>,
     pub(crate) agent: Option<String>,
+    /// The user whose messages it holds; the person of the data folder by default.
+    pub(crate) user: Option<String>,
+    /// Where it is held.
+    pub(crate) held: ReportedVenue,
     /// The thread that it is forked from, and the state to fork.
     pub(crate) from: Option<(String, Option<StateId>)>,
+}
+
+impl ThreadRequest {
+    /// Whether it leaves everything to the thread that it is forked from.
+    fn names_nothing(&self) -> bool {
+        self.agent.is_none() && self.user.is_none() && self.held.is_empty()
+    }
+
+    fn new_thread(
+        &self,
+        daybook: &Daybook,
+        agent: String,
+        host_id: Option<String>,
+    ) -> Result<CreateThread> {
+        append_api::check_user(&Redactor::current(), self.user.as_deref())?;
+        let venue = self
+            .held
+            .resolve(daybook, &agent, (self.user.as_deref(), None))?;
+        Ok(CreateThread {
+            agent: Some(agent),
+            host_id,
+            user: self.user.clone(),
+            venue,
+            ..CreateThread::default()
+        })
+    }
 }
 
 /// Creates a thread; an existing one is returned unchanged.
 pub(crate) async fn create(daybook: &Daybook, request: &ThreadRequest) -> Result<CreatedThread> {
     let manager = daybook.thread_manager()?;
     let made = match (&request.from, &request.name) {
-        (Some((from, state)), None) if request.agent.is_none() => {
+        (Some((from, state)), None) if request.names_nothing() => {
             let from = find(daybook, from).await?;
             manager.fork(&from, state.as_ref()).await
         }
         (Some(_), _) => bail!(RequestError::Invalid(
-            "a thread that is made from another one has its agent, and gets a name of its own; \
-             leave name and agent out"
+            "a thread that is made from another one has its agent, user, room and team, and gets a name of its \
+             own; leave these out"
                 .to_owned()
         )),
         (None, Some(name)) => {
             let id = resolve_or_new_id(daybook, name, request.agent.as_deref()).await?;
-            let new = CreateThread {
-                agent: Some(id.agent),
-                host_id: Some(id.host_id),
-                ..CreateThread::default()
-            };
+            let new = request.new_thread(daybook, id.agent, Some(id.host_id))?;
             manager.create_thread_with(new).await
         }
         (None, None) => {
             let agent = request.agent.as_deref().unwrap_or(DEFAULT_AGENT);
             // The thread's name is generated later; the agent's name is checked here.
             let agent = append_api::session_id(daybook, agent, "new")?.agent;
-            let new = CreateThread {
-                agent: Some(agent),
-                ..CreateThread::default()
-            };
+            let new = request.new_thread(daybook, agent, None)?;
             manager.create_thread_with(new).await
         }
     };

@@ -176,6 +176,7 @@ impl Daybook {
     pub(crate) fn intake(&self) -> IngestContext {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         IngestContext {
+            teams: self.settings.teams.clone(),
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
             tenant: self.tenant.clone(),

@@ -128,7 +128,7 @@ impl TestPlace {
     /// All memory files, with their content.
     pub(crate) fn memory(&self) -> Vec<(String, String)> {
         let mut files = Vec::new();
-        for kind in ["projects", "users"] {
+        for kind in ["projects", "users", "agents", "teams", "rooms"] {
             collect(&self.root().join(kind), &self.root(), &mut files);
         }
         files.sort();

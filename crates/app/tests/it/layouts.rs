@@ -40,9 +40,18 @@ impl Profiled {
         !output.status.success()
     }
 
+    /// The folder of the memory: the project's, or the person's where they have one memory over all projects.
+    fn folder(&self) -> String {
+        let files = self.place.memory().into_iter();
+        let mut folders = files.filter_map(|(name, _)| {
+            let folder = name.strip_suffix("MEMORY.md")?;
+            Some(folder.to_owned())
+        });
+        folders.next().expect("a memory file")
+    }
+
     fn file(&self, path: &str) -> PathBuf {
-        let memory = self.place.root().join("projects/tidepool/memory");
-        memory.join(path)
+        self.place.root().join(self.folder()).join(path)
     }
 
     fn read(&self, path: &str) -> String {
@@ -52,8 +61,9 @@ impl Profiled {
     /// The files of the project's memory.
     fn files(&self) -> BTreeMap<String, String> {
         let all = self.place.memory().into_iter();
+        let folder = self.folder();
         let own = all.filter_map(|(name, text)| {
-            let below = name.strip_prefix("projects/tidepool/memory/")?;
+            let below = name.strip_prefix(&folder)?;
             Some((below.to_owned(), text))
         });
         own.collect()
@@ -98,6 +108,20 @@ fn another_profile_converts_the_files_at_the_next_update_and_back() {
         assert_eq!(profiled.files(), before, "back to {from}");
         assert_eq!(profiled.stdout(&["update"]).trim(), "Nothing is due.");
     }
+}
+
+#[test]
+fn what_a_project_teaches_is_in_the_one_memory_that_daycare_has_for_a_person() {
+    let profiled = Profiled::new("daycare");
+    assert!(profiled.folder().starts_with("users/"));
+    let files = profiled.place.memory();
+    assert!(files.iter().all(|(name, _)| !name.starts_with("projects/")));
+    assert!(
+        profiled
+            .read("observations.md")
+            .to_lowercase()
+            .contains(RULE)
+    );
 }
 
 #[test]

@@ -52,4 +52,5 @@ mod switches;
 mod tenants;
 mod threads;
 mod uses;
+mod venues;
 mod worker;

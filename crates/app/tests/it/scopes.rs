@@ -7,6 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::fixture::TestPlace;
+use crate::mcp::McpClient;
 use crate::serve::{DaybookServer, HttpAnswer};
 
 /// The scope of each statement, by a word that only this statement has.
@@ -294,4 +295,184 @@ fn a_callers_word_files_where_it_takes_part_and_nowhere_else() {
     assert_ne!(post(&server, "/v1/recall", &outsider).status, 200);
     let note = json!({"text": "mine", "agent": "tide-bot", "scope": "agent/harbour-bot"});
     assert_ne!(post(&server, "/v1/remember", &note).status, 200);
+}
+
+/// The label of a session of [`told`].
+fn label(server: &DaybookServer, id: &str) -> String {
+    let listed = server.place.json(&["sessions"]);
+    let rows = listed["sessions"].as_array().expect("rows");
+    let row = rows.iter().find(|row| row["id"] == id).expect("a session");
+    row["label"].as_str().expect("a label").to_owned()
+}
+
+#[test]
+fn no_door_shows_a_caller_what_does_not_apply_to_it() {
+    let (server, _) = told();
+    let cited = format!("{}:L1", label(&server, "harbour-bot:r1"));
+    let pier = "room%2F!pier:example.org";
+    let doors = [
+        format!("/v1/show?citation={cited}"),
+        format!("/v1/memories?scope={pier}"),
+        "/v1/why?line=walrus".to_owned(),
+        format!("/v1/history?scope={pier}"),
+        format!("/v1/diff?scope={pier}"),
+    ];
+    for door in doors {
+        let get = |caller: &str| server.send_request(&format!("GET {door}{caller}"), "");
+        for stranger in [
+            "",
+            "&agent=harbour-bot",
+            "&user=ben",
+            "&team=crew",
+            "&agent=tide-bot&room_id=!quay:example.org",
+        ] {
+            let answer = get(stranger);
+            let text = answer.body.to_string();
+            assert_ne!(answer.status, 200, "{door}{stranger}: {text}");
+            assert!(!text.contains("walrus buoy"), "{door}{stranger}: {text}");
+        }
+        let answer = get("&agent=tide-bot&room_id=!pier:example.org");
+        let text = answer.body.to_string();
+        assert_eq!(answer.status, 200, "{door}: {text}");
+    }
+    for (change, body) in [
+        ("forget", json!({"memory": "walrus"})),
+        ("edit", json!({"line": "walrus", "words": "no buoy"})),
+    ] {
+        let mut body = body;
+        merge(&mut body, &json!({"agent": "harbour-bot"}));
+        assert_eq!(post(&server, &format!("/v1/{change}"), &body).status, 404);
+    }
+}
+
+#[test]
+fn a_command_that_names_a_caller_shows_what_applies_to_it_and_the_owner_sees_all() {
+    let (server, _) = told();
+    let place = &server.place;
+    let cited = format!("{}:L1", label(&server, "harbour-bot:r1"));
+    let room = "room/!pier:example.org";
+    for command in [
+        vec!["show", &cited],
+        vec!["list", "--scope", room],
+        vec!["why", "walrus"],
+        vec!["history", "--scope", room],
+        vec!["diff", "--scope", room],
+    ] {
+        let with = |caller: &[&'static str]| {
+            let run = place.run(&[command.as_slice(), caller].concat());
+            run.status.success()
+        };
+        assert!(with(&[]), "{command:?}: the owner sees everything");
+        assert!(with(&["--room", "!pier:example.org"]), "{command:?}");
+        assert!(!with(&["--agent", "harbour-bot"]), "{command:?}");
+        assert!(!with(&["--room", "!quay:example.org"]), "{command:?}");
+    }
+    let ids = |caller: &[&str]| -> Vec<String> {
+        let listed = place.json(&[&["sessions"], caller].concat());
+        let rows = listed["sessions"].as_array().expect("rows").iter();
+        let mut ids: Vec<String> = rows
+            .map(|row| row["id"].as_str().expect("an id").to_owned())
+            .filter(|id| !id.starts_with("daybook:"))
+            .collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(ids(&[]).len(), 8);
+    assert_eq!(ids(&["--room", "!pier:example.org"]), ["harbour-bot:r1"]);
+    assert_eq!(ids(&["--team", "crew"]), ["harbour-bot:t1"]);
+    assert_eq!(ids(&["--user", "ben"]), ["harbour-bot:u2"]);
+    assert_eq!(
+        ids(&["--agent", "tide-bot"]),
+        ["claude-code:u1", "harbour-bot:t1"]
+    );
+}
+
+#[test]
+fn a_tool_shows_an_agent_the_files_and_sources_of_its_own_scopes() {
+    let (server, _) = told();
+    let cited = format!("{}:L1", label(&server, "harbour-bot:r1"));
+    let place = server.end();
+    let mut client = McpClient::connect(&place, &["--tools", "history"]);
+    let pier = json!({"room_id": "!pier:example.org"});
+    let file = "rooms/%21pier%3Aexample.org/memory/MEMORY.md";
+    for (tool, arguments) in [
+        ("show", json!({"target": file})),
+        ("show", json!({"target": cited})),
+        ("list", json!({"scope": "room/!pier:example.org"})),
+        ("why", json!({"line": "walrus"})),
+        ("history", json!({"scope": "room/!pier:example.org"})),
+        ("diff", json!({"scope": "room/!pier:example.org"})),
+    ] {
+        for stranger in [
+            json!({}),
+            json!({"agent": "tide-bot"}),
+            json!({"user": "ben"}),
+        ] {
+            let mut asked = arguments.clone();
+            merge(&mut asked, &stranger);
+            let refused = client.call_error(tool, asked);
+            assert!(!refused.contains("buoy"), "{tool}: {refused}");
+        }
+        let mut asked = arguments.clone();
+        merge(&mut asked, &pier);
+        client.call_ok(tool, asked);
+    }
+}
+
+#[test]
+fn a_rule_for_one_agent_stays_with_it_and_what_is_about_the_person_is_theirs() {
+    let place = TestPlace::new();
+    let server = DaybookServer::start_in(place, &[], Stdio::inherit());
+    let ben = json!({"user": "ben"});
+    let mixed = "You should always answer like a parrot. I prefer espresso over tea in the morning, in general.";
+    say(&server, "a1", "harbour-bot", mixed, ben.clone());
+    let rule = "As the harbour bot, never promise a pelican to visitors.";
+    say(&server, "a2", "harbour-bot", rule, ben);
+    server.place.stdout(&["update"]);
+    let root = server.place.root();
+    let pages = |folder: &str| {
+        let files = server.place.memory().into_iter();
+        let own = files.filter(|(file, _)| file.starts_with(folder));
+        own.map(|(_, text)| text).collect::<String>()
+    };
+    let (own, agents) = (pages("users/ben"), pages("agents/harbour-bot"));
+    assert!(
+        own.contains("espresso") && !own.contains("pelican"),
+        "{own}"
+    );
+    assert!(
+        agents.contains("pelican") && agents.contains("parrot"),
+        "{agents}"
+    );
+    let memory = root.join("agents/harbour-bot/memory/MEMORY.md");
+    let memory = fs::read_to_string(memory).expect("the agent's file");
+    assert!(!memory.contains("espresso"), "{memory}");
+    let shows = |word: &str, caller: Value| {
+        let mut body = json!({"question": format!("what about the {word}?"), "limit": 20});
+        merge(&mut body, &caller);
+        let answer = post(&server, "/v1/recall", &body);
+        answer.body["results"].to_string().contains(word)
+    };
+    let (harbour, tide) = (
+        json!({"agent": "harbour-bot", "user": "ben"}),
+        json!({"agent": "tide-bot", "user": "ben"}),
+    );
+    assert!(shows("pelican", harbour.clone()) && shows("espresso", harbour.clone()));
+    assert!(!shows("pelican", tide.clone()) && shows("espresso", tide));
+    assert!(shows(
+        "pelican",
+        json!({"agent": "harbour-bot", "user": "carl"})
+    ));
+    let cited = |session: &str, agent: &str| {
+        let line = label(&server, session);
+        let path = format!("GET /v1/show?citation={line}:L1&user=ben&agent={agent}");
+        server.send_request(&path, "").status
+    };
+    assert_eq!(cited("harbour-bot:a2", "harbour-bot"), 200);
+    assert_ne!(cited("harbour-bot:a2", "tide-bot"), 200);
+    assert_eq!(
+        cited("harbour-bot:a1", "tide-bot"),
+        200,
+        "it resolves what is theirs"
+    );
 }

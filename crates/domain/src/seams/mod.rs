@@ -48,14 +48,20 @@ pub use supersessions::SupersessionStore;
 pub use trees::TreeStore;
 pub use uses::UseStore;
 
-/// What recall reads: the index, the sessions that its answers cite, and what of it no longer holds. It has no methods of its own.
+/// What recall reads: the index, the sessions that its answers cite, what of it no longer holds, and what rests on it. It
+/// has no methods of its own.
 pub trait RecallStore:
-    IndexReader + VectorStore + SessionLog + SessionCatalog + SupersessionStore
+    IndexReader + VectorStore + SessionLog + SessionCatalog + SupersessionStore + ObservationStore
 {
 }
 
 impl<T> RecallStore for T where
-    T: IndexReader + VectorStore + SessionLog + SessionCatalog + SupersessionStore
+    T: IndexReader
+        + VectorStore
+        + SessionLog
+        + SessionCatalog
+        + SupersessionStore
+        + ObservationStore
 {
 }
 

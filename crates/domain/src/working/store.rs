@@ -17,6 +17,7 @@ use crate::rules::RulesRevision;
 use crate::seams::{Append, SessionCatalog, SessionLog};
 use crate::session::SessionMeta;
 use crate::time::Timestamp;
+use crate::venue::Venue;
 
 /// Why a thread's events wait (Team9's `BlockingReason`).
 ///
@@ -146,6 +147,12 @@ pub struct Thread {
     /// The thread it was forked from, by its host's id.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub forked_from: Option<String>,
+    /// Whose words its human events are, where that is not the person of the data folder.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub user: Option<String>,
+    /// Where it is held.
+    #[serde(skip_serializing_if = "Venue::is_empty", default)]
+    pub venue: Venue,
     /// Its last entry.
     pub last: EventSeq,
     /// What its events wait for. A store also reports a block whose time has come, until a caller has gone

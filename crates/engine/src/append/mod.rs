@@ -10,11 +10,11 @@ pub(crate) mod split;
 
 use std::sync::Arc;
 
-use daybook_domain::Tenant;
 use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Store;
 use daybook_domain::time::Clock;
 use daybook_domain::trigger::DueLimits;
+use daybook_domain::{Teams, Tenant, Venue};
 use daybook_text::redact::Redactor;
 
 /// What appending and importing events need.
@@ -30,8 +30,21 @@ pub struct IngestContext {
     pub patience: DueLimits,
     /// Where memory is switched off: events of such a time are logged, and never extracted.
     pub switches: Switches,
+    /// The teams that transcripts and hooks may name.
+    pub teams: Teams,
     /// Hides secrets.
     pub redactor: Arc<Redactor>,
     /// Threads that read files; more than cores gains nothing.
     pub readers: usize,
+}
+
+impl IngestContext {
+    /// The venue with the id of the team that it names.
+    #[must_use]
+    pub fn with_team_id(&self, venue: Venue) -> Venue {
+        Venue {
+            team: venue.team.map(|team| self.teams.id_of(&team)),
+            ..venue
+        }
+    }
 }

@@ -49,4 +49,13 @@ impl FileLayout {
     pub fn as_str(self) -> &'static str {
         self.into()
     }
+
+    /// Whether a person has one memory over all of their projects, as in Daycare.
+    #[must_use]
+    pub fn is_one_for_person(self) -> bool {
+        match self {
+            Self::Daycare => true,
+            Self::Daybook | Self::Codex | Self::Mindroom => false,
+        }
+    }
 }

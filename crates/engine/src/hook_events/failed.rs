@@ -174,6 +174,7 @@ mod tests {
             kind,
             transcript: None,
             folder: None,
+            venue: Default::default(),
             at: Timestamp(at),
         }
     }

@@ -21,8 +21,8 @@ pub mod update_lock;
 
 use std::path::Path;
 
-use daybook_domain::Timestamp;
-use daybook_text::names::{redact_id, redact_name};
+use daybook_domain::{Timestamp, Venue};
+use daybook_text::names::{redact_id, redact_name, redact_venue};
 use daybook_text::redact::Redactor;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,9 @@ pub struct HookEvent {
     pub transcript: Option<String>,
     /// The folder that the agent works in.
     pub folder: Option<String>,
+    /// The room, the thread and the team that it is held in, as they were named.
+    #[serde(default, skip_serializing_if = "Venue::is_empty")]
+    pub venue: Venue,
     /// When.
     pub at: Timestamp,
 }
@@ -59,6 +62,7 @@ impl HookEvent {
             kind: self.kind,
             transcript: self.transcript.as_ref().map(path),
             folder: self.folder.as_ref().map(path),
+            venue: redact_venue(&redactor, self.venue.clone()),
             at: self.at,
         }
     }

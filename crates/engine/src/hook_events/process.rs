@@ -8,12 +8,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use daybook_domain::{SessionId, StoreError, Trigger};
+use daybook_domain::seams::Append;
+use daybook_domain::{EventSeq, SessionId, SessionKind, SessionMeta, StoreError, Trigger};
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
 use super::failed::FailedHookEvent;
-use super::spool::{Spool, SpooledEvent};
+use super::spool::{SPOOL_EVENTS, Spool, SpooledEvent};
 use super::{HookEvent, HookEventKind};
 use crate::append::IngestContext;
 use crate::guard::{ItemFailure, run_isolated};
@@ -147,6 +148,7 @@ async fn process(
             Some(_) | None => {}
         }
     }
+    bind_venues(spool, intake).await?;
     let imported = import_transcripts(intake, paths, stop).await?;
     if imported.stopped {
         return Ok(report);
@@ -219,6 +221,57 @@ fn failure_of(
     }))
 }
 
+/// Begins the sessions of queued events in the room or the team that these name, so that no import files their words
+/// elsewhere. A session that has begun stays where it began.
+///
+/// # Errors
+/// The store's.
+pub async fn bind_venues(spool: &Spool, intake: &IngestContext) -> Result<(), StoreError> {
+    let events = spool.pending(SPOOL_EVENTS).into_iter();
+    for event in events.filter_map(|queued| queued.event.ok()) {
+        if event.venue.is_empty() {
+            continue;
+        }
+        let id = session_of(intake, &event);
+        let known = intake.store.session(&id).await?;
+        if known.is_some_and(|known| known.events > EventSeq(0) || !known.venue.is_empty()) {
+            continue;
+        }
+        let session = SessionMeta {
+            id,
+            kind: SessionKind::Root,
+            memory_off: false,
+            forked_from: None,
+            user: None,
+            surface: None,
+            venue: intake.with_team_id(event.venue),
+        };
+        let begun = Append {
+            session,
+            events: Vec::new(),
+            remotes: Vec::new(),
+            source: None,
+            import: None,
+            patience: intake.patience,
+            urgent: None,
+            switches: intake.switches.clone(),
+            rules: intake.redactor.revision(),
+            now: intake.clock.now(),
+        };
+        intake.store.append(&begun).await?;
+    }
+    Ok(())
+}
+
+/// The session that an event is about.
+fn session_of(intake: &IngestContext, event: &HookEvent) -> SessionId {
+    SessionId {
+        tenant: intake.tenant.clone(),
+        agent: event.agent.clone(),
+        host_id: event.session.clone(),
+    }
+}
+
 /// A session's transcript, and those of its sub-agents, which lie in a folder of its name.
 fn with_sub_agents(transcript: &Path) -> Vec<PathBuf> {
     let folder = transcript.with_extension("");
@@ -255,11 +308,7 @@ async fn fire_trigger(
         HookEventKind::Compact => Trigger::Compaction,
         HookEventKind::End => Trigger::End,
     };
-    let session = SessionId {
-        tenant: intake.tenant.clone(),
-        agent: event.agent.clone(),
-        host_id: event.session.clone(),
-    };
+    let session = session_of(intake, event);
     match triggers.handle(&session, None, trigger).await {
         // No event of the session was ever stored: nothing can be due.
         Ok(_) | Err(StoreError::NotFound(_)) => Ok(()),

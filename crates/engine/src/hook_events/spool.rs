@@ -162,6 +162,7 @@ mod tests {
             kind: HookEventKind::Stop,
             transcript: None,
             folder: Some("/home/ada/tidepool".to_owned()),
+            venue: Default::default(),
             at: Timestamp(at),
         }
     }

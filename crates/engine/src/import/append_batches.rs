@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use daybook_domain::seams::Append;
 use daybook_domain::source::{ImportNo, TranscriptSource};
 use daybook_domain::{
-    EventId, EventSeq, NewEvent, RemoteEvidence, SessionId, SessionKind, SessionMeta, StoreError,
-    Venue,
+    EventId, EventSeq, NewEvent, RemoteEvidence, Session, SessionId, SessionKind, SessionMeta,
+    StoreError, Venue,
 };
 
 use super::file_messages::{FileEnding, FileMessage, ParsedBatch, ReadProgress};
@@ -55,6 +55,8 @@ struct FileSession {
     id: SessionId,
     /// The host id that the file claims for it, if that is another session's.
     claimed_id: Option<String>,
+    /// Where it is held, as far as the file may say so.
+    venue: Venue,
 }
 
 impl FileSession {
@@ -62,6 +64,7 @@ impl FileSession {
         Some(Self {
             id: source.session.clone()?,
             claimed_id: source.claimed_id.clone(),
+            venue: Venue::default(),
         })
     }
 
@@ -206,7 +209,7 @@ impl<'a> EventAppender<'a> {
         let session = self.session_of(file, &batch).await?;
         let id = session.id.clone();
         if !batch.mentioned.is_empty() {
-            let meta = session_meta(&batch.session, &id);
+            let meta = session_meta(&batch.session, &session);
             let missing = self.record_uses(&meta, batch.mentioned).await?;
             self.keep_missing(meta, missing);
         }
@@ -214,7 +217,7 @@ impl<'a> EventAppender<'a> {
         for event in batch.events {
             if let Some(retracts) = batch.retracts.get(&event.id) {
                 let before = std::mem::take(&mut events);
-                self.append(file, &batch.session, &id, (before, Vec::new()), None)
+                self.append(file, &batch.session, &session, (before, Vec::new()), None)
                     .await?;
                 let known = self.intake.store.event_ids(&id).await?;
                 events.extend(retraction::resolve(&event, retracts, &known));
@@ -239,7 +242,7 @@ impl<'a> EventAppender<'a> {
             } else {
                 Vec::new()
             };
-            self.append(file, &batch.session, &id, (events, shown), source)
+            self.append(file, &batch.session, &session, (events, shown), source)
                 .await?;
         }
         Ok(())
@@ -249,16 +252,17 @@ impl<'a> EventAppender<'a> {
         &mut self,
         file: &mut FileInProgress,
         hint: &SessionHint,
-        id: &SessionId,
+        session: &FileSession,
         (mut events, remotes): (Vec<NewEvent>, Vec<RemoteEvidence>),
         source: Option<TranscriptSource>,
     ) -> Result<(), StoreError> {
         let import = self.import_number().await?;
+        let id = &session.id;
         if let Some(moved) = MovedSession::load(&*self.intake.store, id).await? {
             moved.relocate(&mut events);
         }
         let append = Append {
-            session: session_meta(hint, id),
+            session: session_meta(hint, session),
             events,
             remotes,
             source,
@@ -325,17 +329,23 @@ impl<'a> EventAppender<'a> {
             agent: hint.agent.to_owned(),
             host_id: hint.host_id.clone(),
         };
+        let venue = self.intake.with_team_id(hint.venue.clone());
         let id = match &file.last {
             Some(last) if last.is_claimed_as(&hint.host_id) => last.id.clone(),
             _ if hint.kind == SessionKind::SubAgent => claimed.clone(),
-            _ => self.free_id(&claimed, &batch.events).await?,
+            _ => self.free_id(&claimed, &batch.events, &venue).await?,
         };
+        // A session stays where it began, whatever a file names later.
+        let known = self.intake.store.session(&id).await?;
+        let is_begun = |known: &Session| known.events > EventSeq(0) || !known.venue.is_empty();
+        let stays = known.is_some_and(|known| is_begun(&known) && !known.venue.admits(&venue));
         if id != claimed {
             file.report.same_id_as = Some(claimed.to_string());
         }
         let session = FileSession {
             claimed_id: (id.host_id != claimed.host_id).then_some(claimed.host_id),
             id,
+            venue: if stays { Venue::default() } else { venue },
         };
         let host_id = hint.host_id.clone();
         file.sessions.insert(host_id, session.clone());
@@ -347,6 +357,7 @@ impl<'a> EventAppender<'a> {
         &self,
         claimed: &SessionId,
         events: &[NewEvent],
+        venue: &Venue,
     ) -> Result<SessionId, StoreError> {
         let ids: HashSet<EventId> = events.iter().map(|event| event.id).collect();
         let mut id = claimed.clone();
@@ -356,7 +367,9 @@ impl<'a> EventAppender<'a> {
             };
             let known = self.intake.store.event_ids(&id).await?;
             let shared = known.iter().any(|(_, known)| ids.contains(known));
-            if shared || known.is_empty() || taken.kind == SessionKind::SubAgent {
+            let is_empty =
+                known.is_empty() && (taken.venue.is_empty() || taken.venue.admits(venue));
+            if shared || is_empty || taken.kind == SessionKind::SubAgent {
                 break;
             }
             id.host_id = format!("{}~{n}", claimed.host_id);
@@ -402,9 +415,10 @@ impl<'a> EventAppender<'a> {
         file: &mut FileInProgress,
         ids: &HashSet<EventId>,
     ) -> Result<(), StoreError> {
-        let Some(session) = file.last.as_ref().map(|last| last.id.clone()) else {
+        let Some(last) = file.last.clone() else {
             return Ok(());
         };
+        let session = last.id.clone();
         let feeding = self.intake.store.sources_of(&session).await?;
         if feeding.iter().any(|source| source.path != file.path) {
             return Ok(());
@@ -429,6 +443,7 @@ impl<'a> EventAppender<'a> {
             memory_off: store.memory_off,
             forked_from: store.forked_from,
             surface: store.surface,
+            venue: store.venue,
             parent: None,
             cwd: None,
             branch: None,
@@ -436,22 +451,22 @@ impl<'a> EventAppender<'a> {
         };
         for (events, _) in in_appends(retractions) {
             let retracted = (events, Vec::new());
-            self.append(file, &hint, &session, retracted, None).await?;
+            self.append(file, &hint, &last, retracted, None).await?;
         }
         Ok(())
     }
 }
 
 /// The metadata of a file's session, under the id that the session was given.
-fn session_meta(hint: &SessionHint, id: &SessionId) -> SessionMeta {
+fn session_meta(hint: &SessionHint, session: &FileSession) -> SessionMeta {
     SessionMeta {
-        id: id.clone(),
+        id: session.id.clone(),
         kind: hint.kind,
         memory_off: hint.memory_off,
         forked_from: hint.forked_from.clone(),
         user: None,
         surface: hint.surface.clone(),
-        venue: Venue::default(),
+        venue: session.venue.clone(),
     }
 }
 

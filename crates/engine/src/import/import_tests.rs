@@ -36,6 +36,7 @@ impl ImportFixture {
         Self {
             folder: tempfile::tempdir().unwrap(),
             intake: IngestContext {
+                teams: Default::default(),
                 store: Arc::new(MemoryStore::default()),
                 clock: Arc::new(ManualClock::at(Timestamp(1_000_000))),
                 tenant: Tenant::local(),

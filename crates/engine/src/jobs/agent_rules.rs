@@ -61,6 +61,28 @@ pub(super) fn is_agent_rule(agent: &str, draft: &ObservationDraft, said: &[&str]
         && (is_about_agent(agent, &draft.text) || addressed.any(|text| is_addressed(agent, text)))
 }
 
+/// Splits drafts that state both a rule for a named agent and something of the person: "You should always answer briefly.
+/// I prefer espresso." Each part is filed where it is true.
+pub(super) fn split_mixed(agent: &str, drafts: Vec<ObservationDraft>) -> Vec<ObservationDraft> {
+    if !is_named_agent(agent) {
+        return drafts;
+    }
+    let parts = |draft: ObservationDraft| {
+        let of_person = |one: &&str| !is_about_agent(agent, one) && OF_PERSON.is_match(one);
+        let (own, rules): (Vec<&str>, Vec<&str>) = sentences(&draft.text).partition(of_person);
+        if own.is_empty() || !rules.iter().any(|one| is_about_agent(agent, one)) {
+            return vec![draft];
+        }
+        [rules, own]
+            .map(|part| ObservationDraft {
+                text: part.join(" "),
+                ..draft.clone()
+            })
+            .into()
+    };
+    drafts.into_iter().flat_map(parts).collect()
+}
+
 /// Drafts of the rules for a named agent in `events` that no draft rests on: extractors learn what concerns the work and
 /// the person, and may pass over them.
 pub(super) fn missing_rules(
@@ -104,6 +126,15 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let ends = text.split_inclusive(['.', '!', '?', '\n']);
     ends.map(str::trim).filter(|one| !one.is_empty())
 }
+
+/// What a person says of themselves.
+static OF_PERSON: LazyLock<Regex> = LazyLock::new(|| {
+    let verbs = "prefer|like|love|hate|dislike|use|want|am|have|live|work";
+    let pattern = format!(
+        r"(?i)\bI (?:always |never |usually |really |don't )?(?:{verbs})\b|\bI'm\b|\bmy (?:name|favou?rite)\b|\bich (?:mag|bevorzuge|hasse|bin|habe|wohne)\b|\bje (?:préfère|déteste|suis)\b|\bprefiero\b"
+    );
+    Regex::new(&pattern).expect("the pattern is constant")
+});
 
 /// What makes an order one for all times.
 static LASTS: LazyLock<Regex> = LazyLock::new(|| {

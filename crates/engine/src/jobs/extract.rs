@@ -16,7 +16,7 @@ use tracing::field::Empty;
 use tracing::{Span, info_span};
 
 use super::WorkerContext;
-use super::agent_rules::missing_rules;
+use super::agent_rules::{missing_rules, split_mixed};
 use super::filing::{FolderProjects, file_draft};
 use super::knowledge::Knowledge;
 use super::quarantine::with_decisions;
@@ -172,6 +172,7 @@ async fn read_and_finish(
     };
     let rules = missing_rules(&id.agent, &events, &extracted.drafts);
     extracted.drafts.extend(rules);
+    extracted.drafts = split_mixed(&id.agent, mem::take(&mut extracted.drafts));
     let dropped = mem::take(&mut extracted.dropped);
     let left_out = extracted.left_out;
     let shown: Vec<Event> = before.into_iter().chain(events).collect();
@@ -375,6 +376,20 @@ pub(super) async fn retracted_seqs(
     worker.store.retracted_seqs(id, after, last.seq).await
 }
 
+/// The events that nothing but the rules of an agent rests on: they are its own, and stand in no account of the person's.
+fn events_for_agent_alone(observations: &[Observation]) -> BTreeSet<EventSeq> {
+    let resting_on = |is_agents: bool| -> BTreeSet<EventSeq> {
+        let filed = observations
+            .iter()
+            .filter(|one| (one.scope.kind == ScopeKind::Agent) == is_agents);
+        let evidence = filed.flat_map(|one| &one.evidence);
+        evidence
+            .flat_map(|one| one.events.iter().copied())
+            .collect()
+    };
+    &resting_on(true) - &resting_on(false)
+}
+
 /// Builds the extraction with its drafts filed; `events` are all that the extractor saw. The caller sets
 /// the window's bounds.
 fn build_extraction(
@@ -388,12 +403,20 @@ fn build_extraction(
     let own = || Provenance::of(worker.extractor.name_for(&session.id));
     let provenance = extracted.provenance.unwrap_or_else(own);
     let owner = (person, &worker.switches.pollution);
+    let none = FolderProjects::default();
+    let is_one_memory = worker.limits.consolidation.layout.is_one_for_person();
+    let projects = if is_one_memory { &none } else { projects };
     let file = |draft| file_draft(draft, session, events, projects, owner);
     // Extractors keep to the rule themselves; it holds whichever of them drafted.
     let may_be_filed = |filed: &Observation| filed.kind.may_come_from(filed.origin, filed.stated);
     let filed = extracted.drafts.into_iter().map(file);
     let (observations, refused): (Vec<_>, Vec<_>) = filed.partition(may_be_filed);
     let reason = QuarantineReason::FromOutside;
+    if let Some(digest) = &mut extracted.digest
+        && session.filing_scope().is_none()
+    {
+        digest.leave_out(&events_for_agent_alone(&observations));
+    }
     let refused = refused.into_iter().map(|filed| (filed, reason));
     let waiting = extracted.quarantined.into_iter();
     let waiting = waiting.map(|(draft, reason)| (file(draft), reason));
@@ -414,8 +437,9 @@ fn build_extraction(
         )
     };
     // What a room or a team shares is shown on none of a project's pages.
-    if let Some(scope) = session.filing_scope()
-        && scope.kind != ScopeKind::Project
+    let filed = session.filing_scope();
+    let is_shared = filed.is_some_and(|scope| scope.kind != ScopeKind::Project);
+    if (is_shared || is_one_memory)
         && let Some(digest) = &mut extracted.digest
     {
         digest.root = None;

@@ -1,5 +1,6 @@
 //! Searches memory, and selects what an agent reads of it: answers, prompt lines and the context of a session.
 
+pub mod agents_rules;
 pub mod confidence;
 pub mod context;
 pub mod dates;

@@ -6,9 +6,9 @@
 //!
 //! Not here: how any one format is read.
 
-use daybook_domain::{EventId, SessionKind};
+use daybook_domain::{EventId, SessionKind, Venue};
 
-use daybook_text::names::{redact_id, redact_name};
+use daybook_text::names::{redact_id, redact_name, redact_venue};
 pub use daybook_text::raw::{RawEvent, Via};
 use daybook_text::redact::Redactor;
 
@@ -42,6 +42,8 @@ pub struct SessionHint {
     pub forked_from: Option<String>,
     /// Where it was held, as its host names it.
     pub surface: Option<String>,
+    /// The room, the thread and the team that it was held in. The team is named as the transcript names it.
+    pub venue: Venue,
     /// The session that called this sub-agent, by host id, if the file names it.
     pub parent: Option<String>,
     /// The working directory, as the host wrote it.
@@ -65,6 +67,7 @@ impl SessionHint {
             memory_off: self.memory_off,
             forked_from: self.forked_from.as_ref().map(id),
             surface: self.surface.as_ref().map(name),
+            venue: redact_venue(redactor, self.venue.clone()),
             parent: self.parent.as_ref().map(id),
             cwd: self.cwd.as_ref().map(name),
             branch: self.branch.as_ref().map(name),

@@ -90,6 +90,7 @@ async fn prompt_text(fixture: &ProfileFixture, items: &[Value]) -> String {
         ..fixture.worker_context()
     };
     let intake = IngestContext {
+        teams: Default::default(),
         store: Arc::clone(&worker_context.store),
         clock: Arc::clone(&worker_context.clock),
         tenant: worker_context.tenant.clone(),

@@ -120,6 +120,7 @@ async fn import_call(
     let file = folder.path().join("session.jsonl");
     fs::write(&file, format.lines(tool).join("\n") + "\n").unwrap();
     let intake = IngestContext {
+        teams: Default::default(),
         store: Arc::clone(&fixture.store),
         clock: Arc::clone(&fixture.clock) as Arc<dyn Clock>,
         tenant: Tenant::local(),

@@ -199,6 +199,7 @@ impl FenceFixture {
         write_transcripts(&transcripts, pieces);
         let clock = Arc::new(ManualClock::at(Timestamp(2_051_222_400_000)));
         let intake = IngestContext {
+            teams: Default::default(),
             store: Arc::clone(&store),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             tenant: Tenant::local(),

@@ -166,6 +166,7 @@ const PRICE: Price = Price {
 async fn import_sample(worker: &WorkerContext) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/sample");
     let intake = IngestContext {
+        teams: Default::default(),
         store: Arc::clone(&worker.store),
         clock: Arc::clone(&worker.clock),
         tenant: worker.tenant.clone(),

@@ -137,6 +137,7 @@ impl ProjectFixture {
     /// Returns false when the import is interrupted after `batches` batches.
     fn import(&self, transcripts: &Path, batches: usize) -> bool {
         let intake = IngestContext {
+            teams: Default::default(),
             store: Arc::clone(&self.worker.store),
             clock: Arc::clone(&self.worker.clock),
             tenant: self.worker.tenant.clone(),

@@ -147,6 +147,7 @@ fn check(
         fs::write(&file, lines.join("\n") + "\n").unwrap();
         let clock = Arc::new(ManualClock::at(at(10_000)));
         let intake = IngestContext {
+            teams: Default::default(),
             store: Arc::clone(&made.store),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             tenant: Tenant::local(),

@@ -59,6 +59,7 @@ impl UseFixture {
             limits: WorkLimits::default(),
         };
         let intake = IngestContext {
+            teams: Default::default(),
             store: Arc::clone(&made.store),
             clock,
             tenant: Tenant::local(),

@@ -26,6 +26,7 @@ fn memory(folder: &TempDir) -> Result<CaseMemory, BoxError> {
     let clock = Arc::new(ManualClock::at(Timestamp(now.as_millisecond())));
     let redactor = Redactor::standard();
     let intake = IngestContext {
+        teams: Default::default(),
         store: Arc::new(MemoryStore::new()),
         clock,
         tenant: Tenant::local(),

@@ -18,6 +18,7 @@ fn fresh() -> Result<ThreadMemory, BoxError> {
     let store = Arc::new(MemoryStore::new());
     Ok(ThreadMemory {
         intake: IngestContext {
+            teams: Default::default(),
             store: Arc::clone(&store) as _,
             clock: Arc::new(ManualClock::at(Timestamp(2_000_000_000_000))),
             tenant: Tenant::local(),

@@ -184,19 +184,23 @@ impl<S: Store + JobRows> Ledgered<S> {
         Ok(())
     }
 
-    /// Keeps a job in the book, with its session's last activity.
+    /// Keeps a job in the book, with its session's last activity, room and thread.
     pub(super) async fn put_job<'b>(
         &self,
         state: &'b mut FlushState,
         job: Job,
     ) -> Result<&'b mut LedgerEntry, StoreError> {
-        let active_at = match &job.key {
+        let session = match &job.key {
             JobKey::Extract(id) => self.inner.session(id).await?,
             JobKey::Consolidate(_) | JobKey::Redact(_) => None,
         };
-        let active_at = active_at.map(|session| session.last_at);
+        let active_at = session.as_ref().map(|session| session.last_at);
         let active_at = active_at.filter(|&at| at != Timestamp::ZERO).map(seconds);
-        Ok(state.put(job, active_at))
+        let entry = state.put(job, active_at);
+        if let Some(venue) = session.map(|session| session.venue) {
+            entry.set_room(venue.room_id, venue.thread_id);
+        }
+        Ok(entry)
     }
 
     /// The job that the file and its row agree on.

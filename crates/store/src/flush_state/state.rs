@@ -56,6 +56,16 @@ impl LedgerEntry {
         self.flushed_active_at = self.granted_active_at;
     }
 
+    /// Records where its session is held. What another program wrote stays where the session names nothing.
+    pub(super) fn set_room(&mut self, room_id: Option<String>, thread_id: Option<String>) {
+        if let Some(room_id) = room_id {
+            self.room_id = Value::String(room_id);
+        }
+        if let Some(thread_id) = thread_id {
+            self.thread_id = Value::String(thread_id);
+        }
+    }
+
     /// Whether nothing waits and no worker holds a lease.
     fn is_clean(&self) -> bool {
         !self.job.is_ahead() && self.job.lease.is_none()

@@ -37,6 +37,9 @@ impl ThreadStore for MemoryStore {
             return Err(deleted_thread(id));
         }
         let row = ThreadRow::new(new, former.map(|former| &former.row));
+        if let Some(known) = state.sessions.get(id) {
+            log::check_venue_named(&known.session, &new.session)?;
+        }
         if state.find_thread(id).is_none() {
             if !state.sessions.contains_key(id) {
                 state.add(&log::empty_append(new), &[])?;

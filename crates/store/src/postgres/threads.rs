@@ -235,6 +235,9 @@ async fn create(tx: &Tx, new: &NewThread) -> Result<Thread, Fault> {
     {
         return Err(deleted_thread(id).into());
     }
+    if let Some(session) = session.as_ref().filter(|session| session.known) {
+        log::check_venue_named(&session.session, &new.session)?;
+    }
     let session = match (session, &former) {
         (Some(session), Some(row)) if session.known => {
             return Ok(row.thread(&session.session));

@@ -244,6 +244,9 @@ fn create(tx: &Connection, new: &NewThread) -> Result<Thread, Fault> {
     {
         return Err(deleted_thread(id).into());
     }
+    if let Some(session) = &session {
+        log::check_venue_named(&session.session, &new.session)?;
+    }
     if let (Some(session), Some(row)) = (&session, &former) {
         return Ok(row.thread(&session.session));
     }

@@ -309,6 +309,22 @@ fn a_newer_file_is_refused_and_left_alone() {
 }
 
 #[test]
+fn an_entry_names_the_room_and_the_thread_of_its_session() {
+    let folder = LedgerFolder::new();
+    let store = folder.open(DAWN);
+    let mut first = append(&session("pier"), events("first", 2));
+    first.session.venue.room_id = Some("!pier:example.org".to_owned());
+    first.session.venue.thread_id = Some("$thread".to_owned());
+    run(store.append(&first)).unwrap();
+    // A later append names no room.
+    append_events(&store, &session("pier"), "second", 1);
+    let entry = folder.entry("claude-code:pier");
+    assert_eq!(entry["room_id"], "!pier:example.org");
+    assert_eq!(entry["thread_id"], "$thread");
+    assert_eq!(entry["last_session_updated_at"], 1793491202);
+}
+
+#[test]
 fn a_file_of_mindrooms_own_program_is_taken_over() {
     let folder = LedgerFolder::new();
     let (dirty, clean) = (session("dirty"), session("clean"));

@@ -6,7 +6,7 @@ use daybook_domain::working::{
     Chunk, ChunkContent, ChunkId, ForkOrigin, IdSource, NewThread, StateId, Thread, ThreadEntry,
     ThreadState, ids,
 };
-use daybook_domain::{EventId, EventSeq, SessionId, SessionMeta};
+use daybook_domain::{EventId, EventSeq, SessionId, SessionMeta, Venue};
 use daybook_text::names::{redact_id, redact_session};
 use serde_json::{Map, Value};
 
@@ -30,6 +30,11 @@ pub struct CreateThread {
     pub host_id: Option<String>,
     /// Its agent, where that is not this manager's.
     pub agent: Option<String>,
+    /// Whose words its human events are, where that is not the manager's user.
+    pub user: Option<String>,
+    /// The room, the thread of the room and the team that it is held in: what is learned from it is theirs. Those of an
+    /// existing session stay; others are refused.
+    pub venue: Venue,
     /// Its first chunks. A chunk with an empty id gets a new one.
     pub initial_chunks: Vec<Chunk>,
     /// Data that its host keeps with it.
@@ -98,6 +103,11 @@ impl MemoryManager {
         let mut id = self.thread_id(&host_id);
         id.agent = new.agent.unwrap_or(id.agent);
         let meta = session_meta(&self.worker.config, &id);
+        let meta = SessionMeta {
+            user: new.user.or(meta.user),
+            venue: new.venue,
+            ..meta
+        };
         self.begin_thread(meta, new.custom, new.initial_chunks, None)
             .await
     }
@@ -175,8 +185,8 @@ impl MemoryManager {
         named.collect()
     }
 
-    /// Creates a thread from a state of another one, which stays unchanged. The two share the chunks of that state,
-    /// and nothing later.
+    /// Creates a thread from a state of another one, which stays unchanged. The two share the chunks of that state, the
+    /// user, the room and the team, and nothing later.
     ///
     /// # Errors
     /// [`WorkingError::StateNotFound`] for a state that the thread never had.
@@ -198,6 +208,8 @@ impl MemoryManager {
             Some(id) => self.state(thread, id).await?,
             None => self.current_state(thread).await?,
         };
+        let parent = self.thread(thread).await?;
+        let parent = parent.ok_or_else(|| WorkingError::ThreadNotFound(thread.clone()))?;
         let forked = ForkOrigin {
             thread_id: thread.clone(),
             seq: state.metadata.provenance.seq,
@@ -209,6 +221,8 @@ impl MemoryManager {
         };
         let meta = SessionMeta {
             forked_from: Some(thread.host_id.clone()),
+            user: parent.user,
+            venue: parent.venue,
             ..session_meta(&self.worker.config, &id)
         };
         let chunks = state.chunks().map(|chunk| Chunk::clone(chunk)).collect();

@@ -43,6 +43,7 @@ pub(super) async fn reread_events(paths: &[String]) -> Result<HashMap<EventId, E
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let tenant = Tenant::local();
     let intake = IngestContext {
+        teams: Default::default(),
         store: Arc::clone(&store),
         clock: Arc::new(SystemClock),
         tenant: tenant.clone(),

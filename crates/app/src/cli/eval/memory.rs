@@ -51,6 +51,7 @@ impl MemoryFactory {
         let store = Arc::new(store);
         self.folder.replace(Some(folder));
         let intake = IngestContext {
+            teams: Default::default(),
             store: Arc::clone(&store) as _,
             clock: Arc::new(SystemClock),
             tenant: Tenant::local(),

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::CommonArgs;
 use crate::process::block_on;
+use crate::service::append_api::ReportedVenue;
 use crate::terminal::output::{json as print_json, print_line};
 use crate::terminal::suggest;
 use crate::threads::{self, LISTED, ThreadRequest};
@@ -65,7 +66,22 @@ struct CreateThreadCommand {
     /// The agent that it belongs to [default: agent]
     #[arg(long, conflicts_with = "from")]
     agent: Option<String>,
-    /// Fork this thread
+    /// Whose messages it holds [default: the person of the data folder]
+    #[arg(long, value_name = "USER", conflicts_with = "from")]
+    user: Option<String>,
+    /// The room that it is held in: what is learned is the room's
+    #[arg(long, value_name = "ROOM", conflicts_with = "from")]
+    room: Option<String>,
+    /// The thread of the room
+    #[arg(long, value_name = "ID", requires = "room")]
+    thread_id: Option<String>,
+    /// The team that holds it, by its name or its members: what is learned is the team's
+    #[arg(long, value_name = "TEAM", conflicts_with = "from")]
+    team: Option<String>,
+    /// Whose memory all that is learned becomes, such as agent/harbour-bot [default: the rules choose]
+    #[arg(long, value_name = "SCOPE", conflicts_with = "from")]
+    scope: Option<String>,
+    /// Fork this thread; the fork has its agent, user, room and team
     #[arg(long, value_name = "THREAD", conflicts_with = "name")]
     from: Option<String>,
     /// The state to fork [default: the current one]
@@ -146,6 +162,13 @@ async fn create(
     let request = ThreadRequest {
         name: command.name.clone(),
         agent: command.agent.clone(),
+        user: command.user.clone(),
+        held: ReportedVenue {
+            room_id: command.room.clone(),
+            thread_id: command.thread_id.clone(),
+            team: command.team.clone(),
+            scope: command.scope.clone(),
+        },
         from: command.from.clone().map(|from| (from, state)),
     };
     let created = threads::create(daybook, &request).await?;

@@ -2,12 +2,15 @@
 //!
 //! Not here: fetching and scoring candidates.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use daybook_domain::index::{DocumentKind, DocumentNo, IndexedDocument, MemoryLayer};
-use daybook_domain::{Citation, StoreError};
+use daybook_domain::{Citation, EventSeq, ScopeKind, SessionId, StoreError};
 
 use super::candidates::CandidateFetcher;
 use super::deduplicate::{AnswerDeduplicator, order_digested_first};
 use super::{ANSWERS, RankedAnswer, stepped};
+use crate::recall::agents_rules::events_for_agent_alone;
 use crate::recall::phrases::has_phrases;
 use crate::recall::rank::RecallCandidate;
 
@@ -52,6 +55,7 @@ impl CandidateFetcher<'_> {
         loaded.retain(|(document, _)| {
             self.is_in_scope(document) && has_phrases(self.ranking.lexical.query(), document)
         });
+        self.leave_out_other_agents_rules(&mut loaded).await?;
         loaded.sort_by(|(first, a), (second, b)| {
             let newest = || second.at.cmp(&first.at);
             let by_name = || tie_break_key(first).cmp(&tie_break_key(second));
@@ -84,6 +88,33 @@ impl CandidateFetcher<'_> {
 
     fn is_in_scope(&self, document: &IndexedDocument) -> bool {
         self.reach.admits(document.scope.as_ref())
+    }
+
+    /// Leaves out events that are a person's rules for an agent whose memory is not in reach.
+    async fn leave_out_other_agents_rules(
+        &self,
+        loaded: &mut Vec<(IndexedDocument, &RecallCandidate)>,
+    ) -> Result<(), StoreError> {
+        let is_event =
+            |document: &IndexedDocument| matches!(document.what, DocumentKind::Event { .. });
+        let mut alone: BTreeMap<SessionId, BTreeSet<EventSeq>> = BTreeMap::new();
+        for (document, _) in loaded.iter().filter(|(document, _)| is_event(document)) {
+            let (Some((session, _)), Some(scope)) = (&document.session, &document.scope) else {
+                continue;
+            };
+            // What a room, a team or a project shares is read by all who take part in it.
+            if scope.kind == ScopeKind::User && !alone.contains_key(session) {
+                let events =
+                    events_for_agent_alone(self.store, self.reach, session, &scope.name).await?;
+                alone.insert(session.clone(), events);
+            }
+        }
+        loaded.retain(|(document, _)| {
+            let session = document.session.as_ref().filter(|_| is_event(document));
+            let alone = session.and_then(|(session, _)| alone.get(session));
+            alone.is_none_or(|alone| document.events.iter().all(|event| !alone.contains(event)))
+        });
+        Ok(())
     }
 
     async fn answer(

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use daybook_domain::Venue;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::super::item::BadLine;
 use daybook_text::cut::{blob, image_at};
 use daybook_text::lenient::{Content, ContentMember, Flag, Object, Text, When};
 
@@ -37,7 +39,22 @@ pub(super) struct Message<'j> {
     pub(super) conversation_id: Text<'j>,
     pub(super) id: Text<'j>,
     pub(super) cwd: Text<'j>,
+    // Where it is held, in a document's description or on a message.
+    pub(super) room_id: Text<'j>,
+    pub(super) room: Text<'j>,
+    pub(super) thread_id: Text<'j>,
+    pub(super) thread: Text<'j>,
+    pub(super) team: Text<'j>,
     pub(super) session_start: When<'j>,
+}
+
+impl Message<'_> {
+    /// The room, the thread of the room and the team that it names.
+    pub(super) fn venue(&self) -> Result<Venue, BadLine> {
+        let room_id = self.room_id.owned().or(self.room.owned());
+        let thread_id = self.thread_id.owned().or(self.thread.owned());
+        Venue::named(room_id, thread_id, self.team.owned()).map_err(BadLine)
+    }
 }
 
 /// A part of a message's content.

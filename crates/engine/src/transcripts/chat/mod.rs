@@ -2,13 +2,14 @@
 //!
 //! One message per line, or the members of a document's list (see `elements.rs`). Messages have no
 //! ids, so a message's identity is its content, its turn, and how often it came in that turn. A session
-//! takes the id that its document states before the first message, else the reader's name for it.
+//! takes the id that its document states before the first message, else the reader's name for it. Messages of several
+//! rooms or teams in one file are a session each: their words become the memory of different scopes.
 
 mod message;
 
 use std::borrow::Cow;
 
-use daybook_domain::{EventId, Origin, SessionKind, Timestamp, ToolStatus};
+use daybook_domain::{EventId, Origin, SessionKind, Timestamp, ToolStatus, Venue};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -47,6 +48,12 @@ pub struct ChatReader<'a> {
 struct State {
     /// The session's id, once it is yielded.
     session: Option<String>,
+    /// Where the session is held.
+    #[serde(skip_serializing_if = "Venue::is_empty")]
+    venue: Venue,
+    /// The id and the venue that the document began with, once a message names another venue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first: Option<(String, Venue)>,
     at: Timestamp,
     #[serde(rename = "whereabouts")]
     places: PlaceTracker,
@@ -86,17 +93,21 @@ impl<'a> ChatReader<'a> {
         out: &mut Vec<TranscriptItem>,
     ) -> Result<(), BadLine> {
         for (message, _) in json::objects::<Message<'_>>(bytes)? {
+            let venue = message.venue()?;
             match number {
-                0 => self.read_opening(&message, out),
-                number => self.message(number, &message, out),
+                0 => self.read_opening(&message, venue, out),
+                number => self.message(number, &message, venue, out),
             }
         }
         Ok(())
     }
 
     /// Reads the beginning of a document, before its messages. Another document begins another session.
-    fn read_opening(&mut self, message: &Message<'_>, out: &mut Vec<TranscriptItem>) {
-        self.state = State::default();
+    fn read_opening(&mut self, message: &Message<'_>, venue: Venue, out: &mut Vec<TranscriptItem>) {
+        self.state = State {
+            venue,
+            ..State::default()
+        };
         let start =
             when::parse_field(&message.session_start).or(when::parse_field(&message.created_at));
         self.state.at = start.unwrap_or_default();
@@ -115,6 +126,7 @@ impl<'a> ChatReader<'a> {
             memory_off: false,
             forked_from: None,
             surface: None,
+            venue: self.state.venue.clone(),
             parent: None,
             cwd: self.state.places.cwd().map(str::to_owned),
             branch: None,
@@ -123,10 +135,40 @@ impl<'a> ChatReader<'a> {
         self.state.session = Some(host_id);
     }
 
-    fn message(&mut self, number: u32, message: &Message<'_>, out: &mut Vec<TranscriptItem>) {
-        if self.state.session.is_none() {
+    /// Goes on with the session of the venue that a message names, if it names another one than the message before.
+    fn move_to_venue(&mut self, venue: Venue, out: &mut Vec<TranscriptItem>) {
+        let Some(session) = &self.state.session else {
+            if !venue.is_empty() {
+                self.state.venue = venue;
+            }
             self.update_session(self.name.clone(), out);
+            return;
+        };
+        if self.state.venue.admits(&venue) {
+            return;
         }
+        let began = (session.clone(), self.state.venue.clone());
+        let (id, began_in) = self.state.first.get_or_insert(began);
+        let id = match *began_in == venue {
+            true => id.clone(),
+            false => {
+                let names = [&venue.room_id, &venue.thread_id, &venue.team];
+                let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
+                format!("{id}#{}", names.join(":"))
+            }
+        };
+        self.state.venue = venue;
+        self.update_session(id, out);
+    }
+
+    fn message(
+        &mut self,
+        number: u32,
+        message: &Message<'_>,
+        venue: Venue,
+        out: &mut Vec<TranscriptItem>,
+    ) {
+        self.move_to_venue(venue, out);
         if let Some(at) =
             when::parse_field(&message.timestamp).or(when::parse_field(&message.created_at))
         {

@@ -6,6 +6,7 @@
 //! Not here: events.
 
 use daybook_domain::SessionKind;
+use daybook_domain::Venue;
 use serde::{Deserialize, Serialize};
 
 use super::line::ClaudeLine;
@@ -103,6 +104,7 @@ impl ClaudeSession {
             memory_off: false,
             forked_from: self.forked_from.clone(),
             surface: None,
+            venue: Venue::default(),
             parent,
             cwd: self.cwd.clone(),
             branch: self.branch.clone(),

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use daybook_domain::SessionKind;
+use daybook_domain::Venue;
 use serde::{Deserialize, Serialize};
 
 use super::item::{Meta, Source, SubAgent, TurnContext};
@@ -148,6 +149,7 @@ impl CodexSession {
             memory_off: self.memory_off,
             forked_from: self.forked_from.clone(),
             surface: self.surface.clone(),
+            venue: Venue::default(),
             parent: self.parent.clone(),
             cwd: self.cwd.clone(),
             branch: self.branch.clone(),

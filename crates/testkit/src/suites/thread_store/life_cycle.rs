@@ -49,6 +49,7 @@ pub async fn a_thread_is_created_with_its_session_once(store: &dyn ThreadStore) 
     let mut new = thread_of(&id);
     new.session.user = Some("ada".to_owned());
     new.session.forked_from = Some("4dedaa01".to_owned());
+    new.session.venue.room_id = Some("!pier".to_owned());
     new.custom
         .insert("colour".to_owned(), json!({"name": "blue", "nul": "\0"}));
     let created = store.create_thread(&new).await.unwrap();
@@ -58,6 +59,8 @@ pub async fn a_thread_is_created_with_its_session_once(store: &dyn ThreadStore) 
         created_at: at(1),
         updated_at: at(1),
         forked_from: Some("4dedaa01".to_owned()),
+        user: Some("ada".to_owned()),
+        venue: new.session.venue.clone(),
         last: EventSeq(0),
         block: None,
         custom: new.custom.clone(),
@@ -68,6 +71,10 @@ pub async fn a_thread_is_created_with_its_session_once(store: &dyn ThreadStore) 
         (session.events, session.user.as_deref()),
         (EventSeq(0), Some("ada"))
     );
+    let mut elsewhere = new.clone();
+    elsewhere.session.venue.room_id = Some("!quay".to_owned());
+    let refused = store.create_thread(&elsewhere).await;
+    assert!(matches!(refused, Err(StoreError::Refused(_))));
     let again = NewThread {
         custom: serde_json::Map::new(),
         now: at(5),
