@@ -111,6 +111,7 @@ pub(crate) fn small() -> Result<Timing> {
         tenant: Tenant::local(),
         patience: DueLimits::default(),
         switches: Switches::default(),
+        teams: Default::default(),
         redactor: Arc::new(Redactor::standard()),
         readers: 1,
     };

@@ -77,6 +77,7 @@ pub(super) fn take(folder: PathBuf) -> Result<ImportedTranscripts> {
         tenant: tenant.clone(),
         patience: DueLimits::default(),
         switches: Switches::default(),
+        teams: Default::default(),
         redactor: Arc::new(Redactor::standard()),
         readers: 2,
     };

@@ -222,6 +222,7 @@ pub(crate) async fn take_in(
         tenant: tenant.clone(),
         patience: DueLimits::default(),
         switches: Switches::default(),
+        teams: Default::default(),
         redactor: Arc::new(Redactor::standard()),
         readers: 2,
     };

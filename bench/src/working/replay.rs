@@ -87,6 +87,7 @@ async fn replay(folder: PathBuf) -> Result<ReplayTotals> {
         tenant: Tenant::local(),
         patience: Default::default(),
         switches: Default::default(),
+        teams: Default::default(),
         redactor: Arc::new(Redactor::standard()),
         readers: 1,
     };

@@ -127,10 +127,10 @@ const MIGRATIONS: &[Migration] = &[
     },
     // An older binary would store what was purged.
     Migration {
-        version: 24,
+        version: 20,
         name: "tombstones",
-        sql: include_str!("migrations/0024_tombstones.sql"),
-        serves: 24,
+        sql: include_str!("migrations/0020_tombstones.sql"),
+        serves: 20,
     },
 ];
 

@@ -117,10 +117,10 @@ const MIGRATIONS: &[Migration] = &[
     },
     // An older binary would store what was purged.
     Migration {
-        version: 21,
+        version: 18,
         name: "tombstones",
-        sql: include_str!("migrations/0021_tombstones.sql"),
-        serves: 21,
+        sql: include_str!("migrations/0018_tombstones.sql"),
+        serves: 18,
     },
 ];
 
