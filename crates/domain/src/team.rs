@@ -62,7 +62,7 @@ impl Teams {
         ids.into_iter().collect()
     }
 
-    /// The id of the team that `text` names. One that no setting names keeps its name: its words are nobody else's.
+    /// The id of the team that `text` names. One that no setting names keeps its name, and has its words alone.
     #[must_use]
     pub fn id_of(&self, text: &str) -> String {
         self.find(text).map_or_else(|| text.to_owned(), Team::id)

@@ -89,7 +89,7 @@ pub(super) fn purge_copies(daybook: &Daybook, progress: &dyn PurgeProgress) -> R
                 Ok(true) => "made again",
                 Ok(false) => continue,
                 Err(error) => {
-                    // A backup that cannot be restored helps nobody, and may hold what was purged.
+                    // A backup that cannot be restored is of no use, and may hold what was purged.
                     fs::remove_file(&path).with_context(failed)?;
                     done.push(format!(
                         "{name}: removed, because it cannot be restored: {error:#}"

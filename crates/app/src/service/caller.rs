@@ -156,7 +156,7 @@ pub(crate) async fn reaches_session(
     is_reached(daybook, reach, session, place).await
 }
 
-/// Whether a caller reaches what was said at `place` in a session: by its room or team, else by the project of the place,
+/// Whether a caller reaches what a session holds of `place`: by its room or team, else by the project of the place,
 /// else by the person whose session it is.
 async fn is_reached(
     daybook: &Daybook,

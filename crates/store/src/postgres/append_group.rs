@@ -20,7 +20,7 @@ use super::places::{PlaceNumbers, find_named_places};
 use super::row_numbers::seq_of;
 use super::sessions::{self, NewEventRow};
 use super::values::{get, values};
-use super::{events, job_rows, purge};
+use super::{events, job_rows, tombstones};
 use crate::log::{self, AppendPositions, ExtractionEffect, SessionRow};
 use crate::pollution::{PollutionEffect, pollute};
 
@@ -55,7 +55,7 @@ pub(super) async fn add_group(
     let all: Vec<&Append> = appends.iter().collect();
     for (append, purged) in appends
         .iter()
-        .zip(purge::purged_of(tx, tenant, &all).await?)
+        .zip(tombstones::purged_of(tx, tenant, &all).await?)
     {
         // What was purged is passed over by an append of its own.
         if let Some(state) = group.sessions.get_mut(&append.session.id) {

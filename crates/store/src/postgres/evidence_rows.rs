@@ -15,8 +15,8 @@ use tokio_postgres::Row;
 use super::connection::Tx;
 use super::fault::Fault;
 use super::names::{scope_no, scope_of, session_id_of, session_no};
-use super::purge;
 use super::row_numbers::{event_no, seq_of};
+use super::tombstones;
 use super::values::{SqlValue, get, parse_column, values};
 use crate::evidence::{
     CutOutcome, EvidencePiece, EvidenceRow, TouchedObservations, join_numbers, origin_of,
@@ -116,7 +116,7 @@ pub(super) async fn add(
             &addition.piece.evidence.session,
         )
     });
-    let purged = purge::purged_evidence(tx, &pieces.collect::<Vec<_>>()).await?;
+    let purged = tombstones::purged_evidence(tx, &pieces.collect::<Vec<_>>()).await?;
     let additions = additions.iter().zip(purged).filter(|(_, purged)| !purged);
     let additions: Vec<&NewEvidence> = additions.map(|(addition, _)| addition).collect();
     let mut sessions: HashMap<&SessionId, i64> = HashMap::new();

@@ -55,6 +55,7 @@ mod spend;
 mod staged;
 mod supersessions;
 mod threads;
+mod tombstones;
 mod transfer;
 mod trees;
 mod undo;

@@ -23,7 +23,7 @@ use super::places::PlaceNumbers;
 use super::pollution::rederive_learned;
 use super::row_numbers::{event_no, seq_of};
 use super::values::{get, saturating_count, values};
-use super::{PostgresStore, events, index_rows, job_rows, places, purge, remotes, sources};
+use super::{PostgresStore, events, index_rows, job_rows, places, remotes, sources, tombstones};
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
 use crate::log::{AddedEvents, AppendPositions, ExtractionEffect, ScanState, SessionRow};
@@ -324,7 +324,7 @@ pub(super) async fn add_to(
     append: &Append,
     entries: &[String],
 ) -> Result<AppendPositions, Fault> {
-    let purged = purge::purged_of(tx, &append.session.id.tenant, &[append]).await?;
+    let purged = tombstones::purged_of(tx, &append.session.id.tenant, &[append]).await?;
     let purged = purged.into_iter().next().unwrap_or_default();
     let known = found.as_ref().filter(|row| row.known);
     if purged.refuses(append, known.is_some()) {

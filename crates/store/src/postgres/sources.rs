@@ -10,7 +10,7 @@ use tokio_postgres::Row;
 use super::connection::Tx;
 use super::fault::Fault;
 use super::names::{session_id_of, session_no, tenant_no};
-use super::purge;
+use super::tombstones;
 use super::values::{SqlValue, get, values};
 
 /// A file's state, as tables `sources` and `import_sources` both keep it.
@@ -116,7 +116,7 @@ pub(super) async fn put(
     import: Option<ImportNo>,
 ) -> Result<(), Fault> {
     if let Some(session) = &source.session
-        && purge::is_name_purged(tx, session).await?
+        && tombstones::is_name_purged(tx, session).await?
     {
         return Ok(());
     }

@@ -14,7 +14,7 @@ use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
 use super::names::{find_session, lock_session, session_id_of};
 use super::values::{get, parse_column, values};
-use super::{PostgresStore, events, purge, sessions, sources};
+use super::{PostgresStore, events, sessions, sources, tombstones};
 use crate::bounds::check_entries;
 use crate::log;
 use crate::log::SessionRow;
@@ -244,7 +244,7 @@ async fn create(tx: &Tx, new: &NewThread) -> Result<Thread, Fault> {
         }
         (Some(session), _) if session.known => session,
         (cited, _) => {
-            purge::check_session(tx, id).await?;
+            tombstones::check_session(tx, id).await?;
             sessions::add_to(tx, cited, &log::empty_append(new), &[]).await?;
             find_session(tx, id)
                 .await?

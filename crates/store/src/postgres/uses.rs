@@ -14,7 +14,7 @@ use super::fault::Fault;
 use super::names::{find_tenant, raise, scope_of, session_id_of, session_no};
 use super::row_numbers::{event_no, seq_of};
 use super::values::{get, parse_column, values};
-use super::{PostgresStore, purge};
+use super::{PostgresStore, tombstones};
 use crate::bounds::check_uses;
 use crate::evidence::parse_numbers;
 use crate::uses::{AdmitOutcome, KeptUses};
@@ -95,7 +95,7 @@ async fn note(tx: &Tx, tenant: &Tenant, uses: &[Use], now: Timestamp) -> Result<
     for (one, (event, session)) in used {
         if let UsedBy::Session { session, .. } = &one.by
             && !users.contains_key(&one.by)
-            && purge::is_name_purged(tx, session).await?
+            && tombstones::is_name_purged(tx, session).await?
         {
             continue;
         }

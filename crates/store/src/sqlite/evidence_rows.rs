@@ -17,7 +17,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use super::connection::Fault;
 use super::names::{find_scope, find_tenant, parse_column, scope_named, scope_no, session_no};
 use super::row_numbers::event_no;
-use super::{index_rows, outlines, purge};
+use super::{index_rows, outlines, tombstones};
 use crate::documents::observation_doc;
 use crate::evidence::{
     CutOutcome, EvidencePiece, EvidenceRow, SettleOutcome, TouchedObservations, assemble,
@@ -47,7 +47,7 @@ pub(super) fn add(
     live: bool,
     touched: &mut TouchedObservations,
 ) -> Result<(), Fault> {
-    if purge::is_evidence_purged(tx, scope, what.0, &piece.evidence.session)? {
+    if tombstones::is_evidence_purged(tx, scope, what.0, &piece.evidence.session)? {
         return Ok(());
     }
     let scope = scope_no(tx, scope)?;

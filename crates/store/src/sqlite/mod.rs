@@ -47,6 +47,7 @@ mod staged;
 mod supersessions;
 mod term_counts;
 mod threads;
+mod tombstones;
 mod transfer;
 mod undo;
 mod uses;

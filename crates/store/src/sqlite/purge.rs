@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use daybook_domain::eligibility::Switches;
-use daybook_domain::seams::{Append, PurgeStore};
+use daybook_domain::seams::PurgeStore;
 use daybook_domain::{
     EventSeq, JobKey, ObservationId, Page, PageRequest, PurgeKey, PurgedEvents, Scope, ScopeKind,
     SeqRange, SessionId, StoreError, Tenant, Timestamp, Tombstone,
@@ -20,6 +20,7 @@ use super::names::{find_scope, find_session, find_tenant, scope_named, tenant_no
 use super::pollution::rederive_learned;
 use super::revisions::raise;
 use super::row_numbers::{event_no, event_nos, seq_of};
+use super::tombstones::key_of;
 use super::undo::{delete_events, rederive_session, shorten_job};
 use super::{
     SqliteStore, evidence_rows, extractions, index, index_rows, job_rows, places, sessions, uses,
@@ -29,7 +30,6 @@ use crate::bounds::STEP_ROWS;
 use crate::documents::observation_doc;
 use crate::evidence::TouchedObservations;
 use crate::log::SessionRow;
-use crate::purge::{AppendMarks, PurgedAppend, purged_session};
 
 #[async_trait]
 impl PurgeStore for SqliteStore {
@@ -141,77 +141,6 @@ impl PurgeStore for SqliteStore {
     async fn erase_purged(&self) -> Result<bool, StoreError> {
         blocking(|| self.erase())
     }
-}
-
-/// The key of a tenant's tombstones, if anything of it was ever purged.
-fn key_of(tx: &Connection, tenant: i64) -> Result<Option<PurgeKey>, Fault> {
-    let mut find = tx.prepare_cached("SELECT key FROM purge_keys WHERE tenant_no = ?")?;
-    Ok(find
-        .query_row([tenant], |row| row.get(0))
-        .optional()?
-        .map(PurgeKey))
-}
-
-/// The tenant's number and key, if anything of it was ever purged.
-fn keyed_tenant(tx: &Connection, tenant: &Tenant) -> Result<Option<(i64, PurgeKey)>, Fault> {
-    let Some(no) = find_tenant(tx, tenant)? else {
-        return Ok(None);
-    };
-    Ok(key_of(tx, no)?.map(|key| (no, key)))
-}
-
-fn has_mark(tx: &Connection, tenant: i64, mark: Tombstone) -> Result<bool, Fault> {
-    let mut find =
-        tx.prepare_cached("SELECT 1 FROM tombstones WHERE tenant_no = ? AND mark = ?")?;
-    Ok(find.exists(params![tenant, mark.0.to_be_bytes()])?)
-}
-
-/// What of an append was purged.
-pub(super) fn purged_of(tx: &Connection, append: &Append) -> Result<PurgedAppend, Fault> {
-    let Some((tenant, key)) = keyed_tenant(tx, &append.session.id.tenant)? else {
-        return Ok(PurgedAppend::default());
-    };
-    let marks = AppendMarks::of(&key, append);
-    let mut stored = BTreeSet::new();
-    for mark in marks.all() {
-        if has_mark(tx, tenant, mark)? {
-            stored.insert(mark);
-        }
-    }
-    Ok(marks.purged(&stored))
-}
-
-/// Refuses a thread of a purged session.
-pub(super) fn check_session(tx: &Connection, id: &SessionId) -> Result<(), Fault> {
-    match keyed_tenant(tx, &id.tenant)? {
-        Some((tenant, key)) if has_mark(tx, tenant, key.session(id))? => {
-            Err(purged_session(id).into())
-        }
-        Some(_) | None => Ok(()),
-    }
-}
-
-/// Whether nothing may name a session: nothing was left of it, and it does not exist again.
-pub(super) fn is_name_purged(tx: &Connection, id: &SessionId) -> Result<bool, Fault> {
-    let Some((tenant, key)) = keyed_tenant(tx, &id.tenant)? else {
-        return Ok(false);
-    };
-    let exists = || Ok::<_, Fault>(find_session(tx, id)?.is_some_and(|row| row.known));
-    Ok(has_mark(tx, tenant, key.name_of(id))? && !exists()?)
-}
-
-/// Whether an observation of a scope was purged, or the session that evidence of it comes from.
-pub(super) fn is_evidence_purged(
-    tx: &Connection,
-    scope: &Scope,
-    id: ObservationId,
-    session: &SessionId,
-) -> Result<bool, Fault> {
-    let Some((tenant, key)) = keyed_tenant(tx, &scope.tenant)? else {
-        return Ok(false);
-    };
-    Ok(has_mark(tx, tenant, key.observation(scope, id))?
-        || has_mark(tx, tenant, key.session(session))?)
 }
 
 /// Removes the last events of a range, at most so many as one transaction touches; `None` when the range holds none

@@ -23,7 +23,7 @@ use super::outlines::Owner;
 use super::pollution::rederive_learned;
 use super::row_numbers::{event_no, seq_of};
 use super::{
-    SqliteStore, events, index_rows, job_rows, places, purge, remotes, row_numbers, sources,
+    SqliteStore, events, index_rows, job_rows, places, remotes, row_numbers, sources, tombstones,
 };
 use crate::bounds::{FOUND_SESSIONS, check_append, check_source};
 use crate::lines::Numbering;
@@ -306,7 +306,7 @@ pub(super) fn add_to(
     if let Some(import) = append.import {
         sources::check_import(tx, &append.session.id.tenant, import)?;
     }
-    let purged = purge::purged_of(tx, append)?;
+    let purged = tombstones::purged_of(tx, append)?;
     if purged.refuses(append, found.is_some()) {
         let last = found.map_or(EventSeq(0), |row| row.session.events);
         return Ok(AppendPositions::of_purged(append, last));

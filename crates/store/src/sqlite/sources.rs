@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use super::connection::Fault;
 use super::listing::{Listing, list};
 use super::names::{session_id_of, session_no, tenant_no};
-use super::{SqliteStore, purge};
+use super::{SqliteStore, tombstones};
 
 /// A file's state, as tables `sources` and `import_sources` both keep it.
 pub(super) const STATE: &str = "format, session_no, size, modified, \"offset\", lines,
@@ -116,7 +116,7 @@ pub(super) fn put(
     import: Option<ImportNo>,
 ) -> Result<(), Fault> {
     if let Some(session) = &source.session
-        && purge::is_name_purged(tx, session)?
+        && tombstones::is_name_purged(tx, session)?
     {
         return Ok(());
     }

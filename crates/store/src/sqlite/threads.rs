@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::committer::{PlaceCache, WriteSize};
 use super::connection::Fault;
 use super::names::{find_session, parse_column, session_id_of};
-use super::{SqliteStore, events, purge, row_numbers, sessions};
+use super::{SqliteStore, events, row_numbers, sessions, tombstones};
 use crate::bounds::check_entries;
 use crate::log;
 use crate::log::SessionRow;
@@ -251,7 +251,7 @@ fn create(tx: &Connection, new: &NewThread) -> Result<Thread, Fault> {
         return Ok(row.thread(&session.session));
     }
     if session.is_none() {
-        purge::check_session(tx, id)?;
+        tombstones::check_session(tx, id)?;
         sessions::add(tx, &log::empty_append(new))?;
     }
     let session = known_session(tx, id)?.ok_or_else(|| unknown_thread(id))?;

@@ -16,7 +16,7 @@ use super::names::{
 };
 use super::revisions::raise;
 use super::row_numbers::{event_no, event_nos, seq_of, session_of};
-use super::{SqliteStore, purge};
+use super::{SqliteStore, tombstones};
 use crate::bounds::check_uses;
 use crate::evidence::parse_numbers;
 use crate::uses::{AdmitOutcome, KeptUses};
@@ -75,7 +75,7 @@ fn note(tx: &Connection, uses: &[Use], now: Timestamp) -> Result<u64, Fault> {
             continue;
         }
         if let UsedBy::Session { session, .. } = &one.by
-            && purge::is_name_purged(tx, session)?
+            && tombstones::is_name_purged(tx, session)?
         {
             continue;
         }
