@@ -69,17 +69,17 @@ pub(super) async fn settle_memory(
     };
     let retracted = retract_deleted(worker, scope, lock, &changes, &memory).await?;
     let reinstated = reinstate_returned(worker, lock, &changes).await?;
-    let mut memory = match retracted || reinstated {
+    let (mut memory, persons) = match retracted || reinstated {
         true => {
             let persons = PersonsLines::load(lock.folder())?;
             let memory = load_memory(&worker.into(), scope, &persons, &texts).await?;
             let ended = &memory.supersessions;
             worker.store.set_supersessions(scope, ended).await?;
-            memory
+            (memory, persons)
         }
-        false => memory,
+        false => (memory, persons),
     };
-    let plan = select_sessions(worker, scope, &mut memory).await?;
+    let plan = select_sessions(worker, scope, &mut memory, &persons).await?;
     keep_returned(lock, &changes, &memory)?;
     Ok((memory, plan))
 }
@@ -89,15 +89,25 @@ pub(super) async fn select_sessions(
     worker: &WorkerContext,
     scope: &Scope,
     memory: &mut ScopeMemory,
+    persons: &PersonsLines,
 ) -> Result<Option<SelectionPlan>, StoreError> {
     if worker.limits.consolidation.layout != FileLayout::Codex {
         return Ok(None);
     }
-    let source = worker.into();
     let observations = ObservationStore::observations(&*worker.store, scope).await?;
+    select_among(worker, scope, memory, (persons, observations)).await
+}
+
+/// [`select_sessions`] with these observations of the scope.
+pub(super) async fn select_among(
+    worker: &WorkerContext,
+    scope: &Scope,
+    memory: &mut ScopeMemory,
+    (persons, observations): (&PersonsLines, Vec<Observation>),
+) -> Result<Option<SelectionPlan>, StoreError> {
+    let source = worker.into();
     let texts = FolderTexts::of(&folder(&worker.root, scope));
-    let none = PersonsLines::default();
-    let mut input = memory_input(&source, scope, observations, (&none, &texts)).await?;
+    let mut input = memory_input(&source, scope, observations, (persons, &texts)).await?;
     input.persons.reworded.clone_from(&memory.reworded);
     let plan = select(worker, scope, &input).await?;
     if let Some(plan) = &plan {
