@@ -10,9 +10,10 @@ use daybook_domain::{Evidence, Observation, ObservationKind, Scope, Timestamp};
 use daybook_engine::files::layout::{DAILY, folder};
 use daybook_engine::files::log_marks::page_text;
 use daybook_engine::files::path::FilePath;
+use daybook_engine::files::rollouts::is_rollout_file;
 use daybook_engine::jobs::MemorySource;
 use daybook_engine::jobs::memories::{
-    FoundMemories, Memory, ShownLine, find, lines_of, main_line, memories,
+    FoundMemories, Memory, ShownLine, find, lines_of, main_line, memories, stated_in_rollout,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -190,8 +191,13 @@ pub(crate) async fn find_memories(
     let name = &own_name(name);
     for scope in choice.all(daybook, here).await? {
         let mut all = memories(source(daybook), &daybook.root, &scope).await?;
-        add_named_line(daybook, &scope, name, &mut all)?;
-        let name = named_below(daybook, &scope, name);
+        let name = match stated_at(daybook, &scope, name)? {
+            Some(words) => words,
+            None => {
+                add_named_line(daybook, &scope, name, &mut all)?;
+                named_below(daybook, &scope, name)
+            }
+        };
         let in_scope = find(&all, &name);
         found.exact.extend(in_scope.exact);
         found.near.extend(in_scope.near);
@@ -207,6 +213,30 @@ fn own_name(name: &str) -> String {
             None => place.to_owned(),
         },
         None => name.to_owned(),
+    }
+}
+
+/// The words of the memory that `FILE:LINE` states, where the file holds accounts of rollouts: an account is one entry, and
+/// its other lines are no memories.
+fn stated_at(daybook: &Daybook, scope: &Scope, name: &str) -> Result<Option<String>> {
+    let Some((file, line)) = name.rsplit_once(':') else {
+        return Ok(None);
+    };
+    let (Ok(line), Ok(file)) = (line.parse::<usize>(), parse_file(daybook, scope, file)) else {
+        return Ok(None);
+    };
+    if !is_rollout_file(file.as_str()) {
+        return Ok(None);
+    }
+    let Some(text) = page_text(&folder(&daybook.root, scope), &file) else {
+        return Ok(None);
+    };
+    match stated_in_rollout(&text, line) {
+        Some(words) => Ok(Some(words.to_owned())),
+        None => bail!(RequestError::Invalid(format!(
+            "{name} states no memory; name a line that begins with \"- \", or change the account in the file itself, \
+             where your words stay"
+        ))),
     }
 }
 

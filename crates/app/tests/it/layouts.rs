@@ -231,3 +231,27 @@ fn a_block_of_daycare_is_explained_edited_and_forgotten_by_any_of_its_lines() {
         assert!(!text.contains("the test before the code"), "{path}: {text}");
     }
 }
+
+#[test]
+fn a_line_of_raw_memories_is_edited_and_forgotten_in_every_file_at_once() {
+    let profiled = Profiled::new("codex");
+    let raw = profiled.read("raw_memories.md");
+    let states_it = |line: &str| line.starts_with("- ") && line.to_lowercase().contains(RULE);
+    let line = raw.lines().position(states_it).expect("it is stated") + 1;
+    let place = format!("raw_memories.md:{line}");
+    profiled.stdout(&["edit", &place, "Write the check before the change."]);
+    let shows = |words: &str| {
+        let files = profiled.files();
+        let holds = |file: &str| files[file].contains(words);
+        (holds("raw_memories.md"), holds("MEMORY.md"))
+    };
+    assert_eq!(shows("Write the check before the change."), (true, true));
+    let edited = profiled.read("raw_memories.md");
+    assert_eq!(
+        edited.matches("## Thread").count(),
+        raw.matches("## Thread").count()
+    );
+    assert!(profiled.fails(&["edit", "raw_memories.md:3", "no memory"]));
+    profiled.stdout(&["forget", "Write the check before the change."]);
+    assert_eq!(shows("Write the check before the change."), (false, false));
+}

@@ -476,3 +476,40 @@ fn a_rule_for_one_agent_stays_with_it_and_what_is_about_the_person_is_theirs() {
         "it resolves what is theirs"
     );
 }
+
+#[test]
+fn a_conversation_of_a_room_in_a_projects_folder_is_on_none_of_the_projects_pages() {
+    for profile in ["daybook", "codex", "mindroom"] {
+        let place = TestPlace::new();
+        fs::create_dir_all(place.root()).expect("a folder");
+        let settings = format!("profile = \"{profile}\"\n");
+        fs::write(place.root().join("daybook.toml"), settings).expect("settings");
+        let folder = place.checkout("tidepool", "main").display().to_string();
+        let server = DaybookServer::start_in(place, &[], Stdio::inherit());
+        let said = "We decided to paint the walrus buoy red.";
+        let held = json!({"room_id": "!pier", "folder": folder.clone()});
+        say(&server, "r1", "harbour-bot", said, held);
+        let said = "We decided to use the badger queue for uploads.";
+        say(
+            &server,
+            "p1",
+            "claude-code",
+            said,
+            json!({"folder": folder}),
+        );
+        server.place.stdout(&["update"]);
+        let pages = server.place.memory();
+        let shows = |folder: &str, word: &str| {
+            let mut own = pages.iter().filter(|(file, _)| file.starts_with(folder));
+            own.any(|(_, text)| text.contains(word))
+        };
+        assert!(
+            shows("projects/", "badger") && shows("rooms/", "walrus"),
+            "{profile}"
+        );
+        assert!(
+            !shows("projects/", "walrus") && !shows("users/", "walrus"),
+            "{profile}"
+        );
+    }
+}

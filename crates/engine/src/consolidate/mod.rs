@@ -195,9 +195,13 @@ pub fn consolidate_parsed(mut input: MemoryInput, texts: &mut ParsedTexts) -> Sc
     let supersessions = note_changes::note_validity(&mut merged, &changes);
     proposals.reword(&mut merged);
     let reworded = persons_words::apply(&input.persons, &mut merged);
-    let curated = sections::curated_page(input, &accounts, &merged);
+    let mut curated = sections::curated_page(input, &accounts, &merged);
+    let summary = sections::summary_page(input, &curated, &accounts);
+    if input.layout == FileLayout::Mindroom {
+        observation_log::with_mindroom_ids(&mut curated, &merged);
+    }
     let mut memory = ScopeMemory {
-        summary: sections::summary_page(input, &curated, &accounts),
+        summary,
         branches: branches::branches_page(input, &accounts, &merged),
         names: names::names_page(input, &accounts, &merged),
         notes: note_pages::note_pages(input, &merged),

@@ -108,15 +108,42 @@ fn block(merged: &MergedObservation) -> Option<MemoryEntry> {
 /// rests on there.
 fn line(merged: &MergedObservation) -> Option<MemoryEntry> {
     let first = first_evidence(merged)?;
-    let stamp = utc(first.at, "%Y%m%d%H%M%S");
+    let id = mindroom_id(first);
     let upto = first.lines.iter().max().copied().unwrap_or_default();
     let line = format!(
-        "[id=m_{stamp}] [auto_flush:{}:{upto}] {}{}",
+        "{id} [auto_flush:{}:{upto}] {}{}",
         first.label,
         words(merged),
         context_suffix(merged)
     );
     Some(entry(merged, vec![line]))
+}
+
+/// Gives each line of `MEMORY.md` that states an observation the id that MindRoom's lines have. A line without one is prose
+/// to MindRoom, which lists and changes ids alone.
+pub(super) fn with_mindroom_ids(page: &mut MemoryPage, observations: &[MergedObservation]) {
+    let mut ids = BTreeMap::new();
+    for merged in observations {
+        if let Some(first) = first_evidence(merged) {
+            let id = mindroom_id(first);
+            ids.extend(merged.observations.iter().map(|one| (*one, id.clone())));
+        }
+    }
+    for entry in page
+        .sections
+        .iter_mut()
+        .flat_map(|section| &mut section.entries)
+    {
+        let id = entry.observations.first().and_then(|one| ids.get(one));
+        if let (Some(id), Some(line)) = (id, entry.lines.first_mut()) {
+            line.insert_str(0, &format!("{id} "));
+        }
+    }
+}
+
+/// `[id=m_20260127135600]`, to which the writer of files adds the digits that prove the line.
+fn mindroom_id(first: &Evidence) -> String {
+    format!("[id=m_{}]", utc(first.at, "%Y%m%d%H%M%S"))
 }
 
 fn entry(merged: &MergedObservation, lines: Vec<String>) -> MemoryEntry {

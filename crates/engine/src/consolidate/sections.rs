@@ -283,12 +283,15 @@ fn pointer_entry(input: &MemoryInput, accounts: &[SessionAccount], more: usize) 
         1 => " 1 more open end is listed there.".to_owned(),
         n => format!(" {n} more open ends are listed there."),
     };
-    let sessions = count(accounts.len(), "session");
+    let taught = match accounts.len() {
+        // An agent has rules, and no conversations of its own.
+        0 => format!("is known of {}", input.title),
+        sessions => format!("{} of {} taught", count(sessions, "session"), input.title),
+    };
     MemoryEntry {
         key: "pointer".to_owned(),
         lines: vec![format!(
-            "MEMORY.md holds what {sessions} of {} taught; `daybook recall` finds the rest.{open}",
-            input.title
+            "MEMORY.md holds what {taught}; `daybook recall` finds the rest.{open}"
         )],
         observations: Vec::new(),
     }

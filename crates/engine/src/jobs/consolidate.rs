@@ -179,7 +179,7 @@ async fn write_memory(
     let texts = FolderTexts::of_changed(&path);
     let persons = persons_so_far(&path);
     let mut memory = load_memory(&worker.into(), scope, &persons, &texts).await?;
-    let plan = select_sessions(worker, scope, &mut memory).await?;
+    let plan = select_sessions(worker, scope, &mut memory, &persons).await?;
     worker
         .store
         .set_supersessions(scope, &memory.supersessions)

@@ -169,6 +169,14 @@ pub fn main_line(text: &str, line: usize) -> usize {
     line
 }
 
+/// The words of the memory that line `line` of a file of rollouts states; `None` for the other lines of its accounts.
+#[must_use]
+pub fn stated_in_rollout(text: &str, line: usize) -> Option<&str> {
+    let item = text.lines().nth(line.checked_sub(1)?)?;
+    let (words, _) = item.strip_prefix("- ")?.rsplit_once(" [")?;
+    Some(words)
+}
+
 /// The entry that shows an observation, as consolidation names it.
 fn entry_of(first: &Observation) -> EntryId {
     match (&first.subject, first.kind) {

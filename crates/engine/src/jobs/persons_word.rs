@@ -13,10 +13,10 @@ use daybook_domain::{Observation, ObservationId, Scope, StoreError};
 
 use super::consolidate::{commit_message, curated_orphans, index_files, orphans};
 use super::memories::{Memory, ShownLine};
-use super::scope_memory::{build, load_memory, memory_input, settle_memory};
+use super::scope_memory::{build, load_memory, memory_input, select_among, settle_memory};
 use super::withdrawals::{reinstate_where, withdraw};
 use super::{WorkError, WorkerContext};
-use crate::consolidate::ScopeMemory;
+use crate::consolidate::{Rollout, ScopeMemory};
 use crate::files::entry::EntryId;
 use crate::files::history::{Commit, CommitHash};
 use crate::files::layout::{CURATED, folder};
@@ -156,10 +156,12 @@ impl<'a> OpenMemory<'a> {
         let persons = persons.with_forgotten(forgotten.iter());
         let source = self.worker.into();
         let texts = self.texts();
-        let input = memory_input(&source, self.scope, left, (&persons, &texts)).await?;
+        let words = (&persons, &texts);
+        let input = memory_input(&source, self.scope, left.clone(), words).await?;
         let mut memory = build(input, &texts);
         // An entry without observations would be in it still.
         memory.retain_entries(|entry| !gone.contains(&EntryId::of(&entry.key)));
+        self.render_rollouts(&mut memory, (&persons, left)).await?;
         let subject = match memories {
             [one] => format!("Forget: {}", shortened(&one.words)),
             more => format!("Forget {} memories", more.len()),
@@ -189,7 +191,10 @@ impl<'a> OpenMemory<'a> {
             Some(entry) => self.persons.clone().with_words(entry, &edited),
             None => self.persons.clone(),
         };
-        let memory = load_memory(&self.worker.into(), self.scope, &persons, &self.texts()).await?;
+        let texts = self.texts();
+        let mut memory = load_memory(&self.worker.into(), self.scope, &persons, &texts).await?;
+        let held = ObservationStore::observations(&*self.worker.store, self.scope).await?;
+        self.render_rollouts(&mut memory, (&persons, held)).await?;
         let message = format!("Edit: {}", shortened(words));
         let place = LinePlace {
             text: &line.text,
@@ -200,6 +205,23 @@ impl<'a> OpenMemory<'a> {
             false => text,
         };
         self.commit(memory, &message, &before, &unchanged)
+    }
+
+    /// Renders the selected sessions as `memory` words them. A person's word changes no selection.
+    async fn render_rollouts(
+        &self,
+        memory: &mut ScopeMemory,
+        held: (&PersonsLines, Vec<Observation>),
+    ) -> Result<(), WorkError> {
+        let Some(selected) = &self.memory.rollouts else {
+            return Ok(());
+        };
+        let _ = select_among(self.worker, self.scope, memory, held).await?;
+        let rendered = memory.rollouts.take().unwrap_or_default();
+        let find = |one: &Rollout| rendered.iter().find(|new| new.session == one.session);
+        let shown = selected.iter().map(|one| find(one).unwrap_or(one).clone());
+        memory.rollouts = Some(shown.collect());
+        Ok(())
     }
 
     async fn set_pin(&self, memory: &Memory, pinned: bool) -> Result<ChangeOutcome, WorkError> {
@@ -235,8 +257,9 @@ impl<'a> OpenMemory<'a> {
             after,
         };
         let mut memory = memory;
-        // A person's word changes no selection.
-        memory.rollouts.clone_from(&self.memory.rollouts);
+        if memory.rollouts.is_none() {
+            memory.rollouts.clone_from(&self.memory.rollouts);
+        }
         if memory.rollouts.is_some() {
             memory.dated.drop_session_pages();
         }

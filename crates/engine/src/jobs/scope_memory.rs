@@ -2,12 +2,13 @@
 //!
 //! Not here: writing it (`consolidate`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::page::read_all;
 use daybook_domain::seams::{ObservationStore, ScopeState, Store};
 use daybook_domain::{
-    Observation, ObservationKind, Proposal, Scope, ScopeKind, SessionId, StoreError, Tenant, Use,
+    ExtractionRecord, Observation, ObservationKind, Proposal, Scope, ScopeKind, SessionId,
+    StoreError, Tenant, Use,
 };
 use daybook_text::fence::without_citations;
 use jiff::tz::TimeZone;
@@ -68,17 +69,17 @@ pub(super) async fn settle_memory(
     };
     let retracted = retract_deleted(worker, scope, lock, &changes, &memory).await?;
     let reinstated = reinstate_returned(worker, lock, &changes).await?;
-    let mut memory = match retracted || reinstated {
+    let (mut memory, persons) = match retracted || reinstated {
         true => {
             let persons = PersonsLines::load(lock.folder())?;
             let memory = load_memory(&worker.into(), scope, &persons, &texts).await?;
             let ended = &memory.supersessions;
             worker.store.set_supersessions(scope, ended).await?;
-            memory
+            (memory, persons)
         }
-        false => memory,
+        false => (memory, persons),
     };
-    let plan = select_sessions(worker, scope, &mut memory).await?;
+    let plan = select_sessions(worker, scope, &mut memory, &persons).await?;
     keep_returned(lock, &changes, &memory)?;
     Ok((memory, plan))
 }
@@ -88,15 +89,25 @@ pub(super) async fn select_sessions(
     worker: &WorkerContext,
     scope: &Scope,
     memory: &mut ScopeMemory,
+    persons: &PersonsLines,
 ) -> Result<Option<SelectionPlan>, StoreError> {
     if worker.limits.consolidation.layout != FileLayout::Codex {
         return Ok(None);
     }
-    let source = worker.into();
     let observations = ObservationStore::observations(&*worker.store, scope).await?;
+    select_among(worker, scope, memory, (persons, observations)).await
+}
+
+/// [`select_sessions`] with these observations of the scope.
+pub(super) async fn select_among(
+    worker: &WorkerContext,
+    scope: &Scope,
+    memory: &mut ScopeMemory,
+    (persons, observations): (&PersonsLines, Vec<Observation>),
+) -> Result<Option<SelectionPlan>, StoreError> {
+    let source = worker.into();
     let texts = FolderTexts::of(&folder(&worker.root, scope));
-    let none = PersonsLines::default();
-    let mut input = memory_input(&source, scope, observations, (&none, &texts)).await?;
+    let mut input = memory_input(&source, scope, observations, (persons, &texts)).await?;
     input.persons.reworded.clone_from(&memory.reworded);
     let plan = select(worker, scope, &input).await?;
     if let Some(plan) = &plan {
@@ -136,7 +147,7 @@ pub(super) async fn memory_input(
     match scope.kind {
         ScopeKind::Project => {
             let extracted = source.store.extractions_in_project(tenant, &scope.name);
-            extractions = extracted.await?;
+            extractions = of_project(source, extracted.await?).await?;
             let projects = read_all(|page| source.store.projects(tenant, page)).await?;
             let mut own = projects.iter().filter(|p| p.key == scope.name);
             // A name that a person gave is the title; otherwise the identity is more descriptive than its
@@ -179,6 +190,36 @@ pub(super) async fn memory_input(
         zone: source.zone.clone(),
         layout: source.layout,
     })
+}
+
+/// The records of sessions that are accounted for in a project: neither those of a room or a team, whose words are theirs
+/// wherever their agents work, nor those of a person with one memory over all projects.
+async fn of_project(
+    source: &MemorySource<'_>,
+    records: Vec<ExtractionRecord>,
+) -> Result<Vec<ExtractionRecord>, StoreError> {
+    let has_root = |record: &ExtractionRecord| {
+        let digest = record.digest.as_ref();
+        digest.is_some_and(|digest| digest.root.is_some())
+    };
+    let rooted = records.iter().filter(|record| has_root(record));
+    let rooted: BTreeSet<SessionId> = rooted.map(|record| record.session.clone()).collect();
+    let mut of_others: BTreeMap<SessionId, bool> = BTreeMap::new();
+    for record in &records {
+        let id = &record.session;
+        if rooted.contains(id) || of_others.contains_key(id) {
+            continue;
+        }
+        let session = source.store.session(id).await?;
+        let is_shared = session.is_some_and(|session| {
+            let scope = session.filing_scope();
+            scope.is_some_and(|scope| scope.kind != ScopeKind::Project)
+        });
+        of_others.insert(id.clone(), is_shared || source.layout.is_one_for_person());
+    }
+    let records = records.into_iter();
+    let own = records.filter(|record| of_others.get(&record.session) != Some(&true));
+    Ok(own.collect())
 }
 
 /// What a model proposed for the scope. A record that cannot be read counts as none: the memory is built without it.
