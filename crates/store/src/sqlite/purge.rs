@@ -134,7 +134,7 @@ impl PurgeStore for SqliteStore {
                  WHERE tenant = ? AND project = ? LIMIT 1",
             )?;
             let key = params![scope.tenant.0, scope.name];
-            Ok(!held.exists([no])? && !(is_project && rooted.exists(key)?))
+            Ok(!(held.exists([no])? || is_project && rooted.exists(key)?))
         })
     }
 
