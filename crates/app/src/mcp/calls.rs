@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use daybook_domain::{Origin, Scope, Tenant};
-use daybook_engine::files::named_file;
+use daybook_engine::files::named_file::{self, NamedFileError};
 use daybook_engine::recall::interface_use::InterfaceUse;
 use daybook_engine::recall::search::RecallResult;
 use serde::Deserialize;
@@ -232,9 +232,12 @@ fn show(call: &McpCall<'_>, asked: &ShowArguments) -> Result<AgentAnswer> {
     let caller = named_caller!(asked).held_in(&daybook.settings.venue);
     let reach = call.read(reach_of(&daybook, Some(&caller)))?;
     if target.contains(['/', '\\']) || target.ends_with(".md") {
-        call.read(check_file(&daybook, &reach, target))?;
         call.read(daybook.check_out_shared_files())?;
-        let text = named_file::read(&daybook.root, target)
+        let text = named_file::read(&daybook.root, target);
+        if !matches!(text, Err(NamedFileError::NoMemoryFile(..))) {
+            call.read(check_file(&daybook, &reach, target))?;
+        }
+        let text = text
             .context("give a path such as projects/tidepool/memory/MEMORY.md, as `recall` does")?;
         let answer = answer::page(target, &text, offset)?;
         call.record_shown(InterfaceUse::Text(answer.text.clone()));
