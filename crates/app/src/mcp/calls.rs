@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use daybook_domain::{Origin, Scope, Tenant};
-use daybook_engine::files::named_file;
+use daybook_engine::files::named_file::{self, NamedFileError};
 use daybook_engine::recall::interface_use::InterfaceUse;
 use daybook_engine::recall::search::RecallResult;
 use serde::Deserialize;
@@ -82,7 +82,7 @@ fn recall(call: &McpCall<'_>, asked: &RecallArguments) -> Result<AgentAnswer> {
     }
     let limit = within("limit", asked.limit.unwrap_or(ANSWERS), 1, MOST_ANSWERS)?;
     let layer = asked.layer.as_deref().map(parse_layer).transpose();
-    let query = RecallQuery {
+    let mut query = RecallQuery {
         text: asked.question.clone(),
         limit,
         layers: layer.map_err(|why| anyhow!(why))?.into_iter().collect(),
@@ -90,11 +90,12 @@ fn recall(call: &McpCall<'_>, asked: &RecallArguments) -> Result<AgentAnswer> {
         tools: asked.tools,
         strict: asked.strict,
         at: asked.at.clone(),
-        caller: Some(named_caller!(asked)),
+        ..RecallQuery::default()
     };
     let Some(daybook) = call.memory.existing()? else {
         return Ok(answer::nothing_yet(recall_json(&RecallResult::default())));
     };
+    query.caller = Some(named_caller!(asked).held_in(&daybook.settings.venue));
     let recalled = call.read(answer_query(&daybook, &query))?;
     let answer = render_recalled(&daybook, &recalled);
     // Only answers that fit were shown, so only those are recorded.
@@ -138,6 +139,7 @@ fn remember(call: &McpCall<'_>, given: RememberArguments) -> Result<AgentAnswer>
     let _turn = call.memory.writing();
     call.check_cancelled()?;
     let daybook = call.memory.existing_or_new()?;
+    let caller = caller.held_in(&daybook.settings.venue);
     let note = block_on(save_note(
         &daybook,
         &given.text,
@@ -190,7 +192,8 @@ fn context(call: &McpCall<'_>, asked: ContextArguments) -> Result<AgentAnswer> {
             room_id: asked.room_id,
             team: asked.team,
             project: None,
-        },
+        }
+        .held_in(&daybook.settings.venue),
         ..ContextQuery::default()
     };
     let context = call.read(context_in(&daybook, &folder, &query))?;
@@ -226,11 +229,15 @@ fn show(call: &McpCall<'_>, asked: &ShowArguments) -> Result<AgentAnswer> {
     let Some(daybook) = call.memory.existing()? else {
         bail!("nothing is remembered yet, so there is no {target}");
     };
-    let reach = call.read(reach_of(&daybook, Some(&named_caller!(asked))))?;
+    let caller = named_caller!(asked).held_in(&daybook.settings.venue);
+    let reach = call.read(reach_of(&daybook, Some(&caller)))?;
     if target.contains(['/', '\\']) || target.ends_with(".md") {
-        call.read(check_file(&daybook, &reach, target))?;
         call.read(daybook.check_out_shared_files())?;
-        let text = named_file::read(&daybook.root, target)
+        let text = named_file::read(&daybook.root, target);
+        if !matches!(text, Err(NamedFileError::NoMemoryFile(..))) {
+            call.read(check_file(&daybook, &reach, target))?;
+        }
+        let text = text
             .context("give a path such as projects/tidepool/memory/MEMORY.md, as `recall` does")?;
         let answer = answer::page(target, &text, offset)?;
         call.record_shown(InterfaceUse::Text(answer.text.clone()));

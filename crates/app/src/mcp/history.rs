@@ -33,11 +33,11 @@ const MATCHES: usize = 10;
 
 /// The scope that a call names, for the caller that it names.
 macro_rules! choice {
-    ($asked:ident) => {
+    ($asked:ident, $daybook:ident) => {
         ScopeChoice {
             scope: $asked.scope.clone(),
             project: None,
-            caller: Some(named_caller!($asked)),
+            caller: Some(named_caller!($asked).held_in(&$daybook.settings.venue)),
         }
     };
 }
@@ -87,7 +87,7 @@ pub(super) fn history(call: &McpCall<'_>, asked: HistoryArguments) -> Result<Age
     let limit = within("limit", asked.limit.unwrap_or(ITEMS.0), 1, ITEMS.1)?;
     let daybook = opened(call)?;
     let (scope, found) = call.read(async {
-        let scope = one_scope(&daybook, choice!(asked)).await?;
+        let scope = one_scope(&daybook, choice!(asked, daybook)).await?;
         let folder = open_folder(&daybook, &scope).await?;
         let file = asked.file.map(|file| parse_file(&daybook, &scope, &file));
         let found = commits(&folder, file.transpose()?.as_ref(), limit)?;
@@ -131,7 +131,7 @@ pub(super) fn diff(call: &McpCall<'_>, asked: DiffArguments) -> Result<AgentAnsw
         at: asked.at,
     };
     let found = call.read(async {
-        let scope = one_scope(&daybook, choice!(asked)).await?;
+        let scope = one_scope(&daybook, choice!(asked, daybook)).await?;
         let folder = open_folder(&daybook, &scope).await?;
         let file = asked.file.map(|file| parse_file(&daybook, &scope, &file));
         compare(
@@ -173,7 +173,7 @@ pub(super) fn why(call: &McpCall<'_>, asked: WhyArguments) -> Result<AgentAnswer
     let daybook = opened(call)?;
     let origin = call.read(async {
         let here = server_folder()?;
-        let choice = choice!(asked);
+        let choice = choice!(asked, daybook);
         let memory = find_one(&daybook, &choice, Some(&here), &asked.line).await?;
         let reach = reach_of(&daybook, choice.caller.as_ref()).await?;
         explain(&daybook, &memory, &reach).await
@@ -251,7 +251,7 @@ pub(super) fn list(call: &McpCall<'_>, asked: ListArguments) -> Result<AgentAnsw
     };
     let daybook = opened(call)?;
     let found = call.read(async {
-        let scope = one_scope(&daybook, choice!(asked)).await?;
+        let scope = one_scope(&daybook, choice!(asked, daybook)).await?;
         list_memories(&daybook, &scope, &query).await
     })?;
     let mut lines: Vec<String> = found.memories.iter().map(memory_line).collect();
@@ -278,7 +278,7 @@ pub(super) fn forget(call: &McpCall<'_>, asked: ForgetArguments) -> Result<Agent
     let _turn = call.memory.writing();
     call.check_cancelled()?;
     let (forgotten, changes) = block_on(async {
-        let choice = choice!(asked);
+        let choice = choice!(asked, daybook);
         let found = find_memories(&daybook, &choice, Some(&here), &asked.memory).await?;
         if found.exact.is_empty() {
             if found.near.is_empty() {
@@ -316,7 +316,7 @@ pub(super) fn edit(call: &McpCall<'_>, asked: EditArguments) -> Result<AgentAnsw
     let _turn = call.memory.writing();
     call.check_cancelled()?;
     let (change, secrets) = block_on(async {
-        let choice = choice!(asked);
+        let choice = choice!(asked, daybook);
         let memory = find_one(&daybook, &choice, Some(&here), &asked.line).await?;
         edit_line(&daybook, &memory, &asked.words, RequestedBy::Agent).await
     })?;

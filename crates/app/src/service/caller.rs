@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use daybook_domain::page::read_all;
 use daybook_domain::venue::{MAX_VENUE_NAME, is_venue_name};
-use daybook_domain::{Caller, Event, EventSeq, Place, Reach, Scope, Session, Team, Tenant};
+use daybook_domain::{Caller, Event, EventSeq, Place, Reach, Scope, Session, Team, Tenant, Venue};
 use daybook_engine::files::layout::folder;
 use daybook_engine::recall::agents_rules::events_for_agent_alone;
 use daybook_text::names::{redact_id, redact_key, redact_name};
@@ -45,6 +45,15 @@ macro_rules! named_caller {
 pub(crate) use named_caller;
 
 impl NamedCaller {
+    /// The caller in the room and the team that settings name, where it names neither.
+    pub(crate) fn held_in(mut self, venue: &Venue) -> Self {
+        if self.room_id.is_none() && self.team.is_none() {
+            self.room_id.clone_from(&venue.room_id);
+            self.team.clone_from(&venue.team);
+        }
+        self
+    }
+
     /// The caller, with names as they are stored.
     pub(crate) fn resolve(&self, settings: &Settings) -> Result<Caller> {
         for (field, name) in [

@@ -74,7 +74,8 @@ pub(super) const ORIGINS: &[NumberOrigin] = &[
     origin(
         "daycare",
         "layout",
-        "`observations.md`, a block for each observation, beside INDEX.md and entities",
+        "`observations.md`, a block for each observation, beside INDEX.md and entities; one memory for each person, over all \
+         projects",
     ),
     origin(
         "codex",
@@ -268,7 +269,7 @@ pub(super) const ORIGINS: &[NumberOrigin] = &[
     origin(
         "mindroom",
         "layout",
-        "the plan: a log in `daily/` for each day, with the lines of what shipped; their ids are five digits longer, \
+        "the plan: a log in `daily/` for each day, and MEMORY.md, with the lines of what shipped; their ids are five digits longer, \
          so that a line proves whose it is",
     ),
 ];

@@ -255,3 +255,22 @@ fn a_line_of_raw_memories_is_edited_and_forgotten_in_every_file_at_once() {
     profiled.stdout(&["forget", "Write the check before the change."]);
     assert_eq!(shows("Write the check before the change."), (false, false));
 }
+
+#[test]
+fn a_line_of_memory_has_the_id_of_mindroom() {
+    let profiled = Profiled::new("mindroom");
+    let states_it = |line: &&str| line.to_lowercase().contains(RULE) && line.contains("[id=m_");
+    let memory = profiled.read("MEMORY.md");
+    let line = memory.lines().find(states_it).expect("a line with an id");
+    let id = line
+        .strip_prefix("- [id=")
+        .and_then(|rest| rest.split_once(']'));
+    let (id, _) = id.expect("an id");
+    profiled.stdout(&["edit", id, "Write the check before the change."]);
+    let memory = profiled.read("MEMORY.md");
+    assert!(memory.contains(&format!("- [id={id}] Write the check before the change.")));
+    profiled.stdout(&["forget", id]);
+    let (_, day) = profiled.day();
+    let memory = profiled.read("MEMORY.md");
+    assert!(!memory.contains("the check before") && !day.contains("the check before"));
+}

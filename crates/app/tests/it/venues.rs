@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::fixture::{TestPlace, TestSession};
+use crate::mcp::McpClient;
 
 const PIER: &str = "!pier:example.org";
 
@@ -204,4 +205,31 @@ fn a_session_that_a_hook_reports_in_a_room_is_the_rooms_and_is_given_its_memory_
         given.contains("walrus") && !given.contains("otter"),
         "{given}"
     );
+}
+
+#[test]
+fn an_agent_whose_host_was_started_in_a_room_is_in_it_over_mcp() {
+    let place = place_with_team();
+    place.stdout(&[
+        "remember",
+        "--everywhere",
+        "I always prefer tabs over spaces.",
+    ]);
+    let settings = fs::read_to_string(place.root().join("daybook.toml")).expect("settings");
+    let settings = format!("{settings}room_id = \"{PIER}\"\n");
+    fs::write(place.root().join("daybook.toml"), settings).expect("settings");
+    let mut client = McpClient::connect(&place, &["--tools", "history"]);
+    client.call_ok(
+        "remember",
+        json!({"text": "the lobster pots are behind the pier"}),
+    );
+    let (_, found) = client.call_ok("recall", json!({"question": "what about tabs?"}));
+    let found = found["results"].to_string();
+    assert!(
+        found.contains("lobster") && !found.contains("spaces"),
+        "{found}"
+    );
+    let (_, listed) = client.call_ok("list", json!({}));
+    assert_eq!(listed["scope"], format!("room/{PIER}"));
+    client.call_error("list", json!({"scope": "user/ada"}));
 }

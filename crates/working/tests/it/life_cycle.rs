@@ -24,6 +24,11 @@ fn a_thread_begins_with_what_it_is_given() {
         let new = CreateThread {
             host_id: Some("desk".to_owned()),
             agent: Some("harbour-bot".to_owned()),
+            user: Some("ben".to_owned()),
+            venue: daybook_domain::Venue {
+                room_id: Some("!pier".to_owned()),
+                ..daybook_domain::Venue::default()
+            },
             initial_chunks: vec![
                 initial("Be brief.", RetentionStrategy::Critical),
                 initial("It is raining.", RetentionStrategy::Ephemeral),
@@ -44,6 +49,10 @@ fn a_thread_begins_with_what_it_is_given() {
         assert_eq!(state.metadata.provenance.source, StateSource::Initial);
         let (again, same) = manager.create_thread_with(new).await.expect("a thread");
         assert_eq!((again.id.clone(), same), (thread.id.clone(), state.clone()));
+        let (fork, _) = manager.fork(&thread.id, None).await.expect("a fork");
+        let held = (thread.user.as_deref(), thread.venue.room_id.as_deref());
+        assert_eq!(held, (Some("ben"), Some("!pier")));
+        assert_eq!((&fork.user, &fork.venue), (&thread.user, &thread.venue));
         manager
             .dispatch(&thread.id, &wish(1))
             .await
