@@ -165,11 +165,12 @@ fn a_move_that_was_broken_off_goes_on() {
         place.run(&["remember", &format!("the boat was late {patience} times")]);
         before = command_outputs(&place);
     }
+    // A process that is killed right behind the change of the setting leaves its note, which the next move overwrites.
     if !setting(&place).contains("postgres") {
         place.stdout(&["move-store", &database.url()]);
+        assert!(!note.exists());
     }
     assert_eq!(command_outputs(&place), before);
-    assert!(!note.exists());
 }
 
 /// Runs a program as docs/operating.md describes.

@@ -72,7 +72,7 @@ fn import_sample(place: &TestPlace) {
 }
 
 #[track_caller]
-fn check_profile(profile: &str) {
+fn check_profile(profile: &str, folder: &str) {
     let server = LlmServer::start(Script::answering(answer_in_requested_form));
     let place = place(&format!(
         "profile = \"{profile}\"\n{}",
@@ -90,7 +90,7 @@ fn check_profile(profile: &str) {
     let memory = place.memory();
     let curated = memory
         .iter()
-        .find(|file| file.0.contains("ada-tidepool/memory/MEMORY.md"));
+        .find(|file| file.0.ends_with(&format!("{folder}/memory/MEMORY.md")));
     let curated = curated.map_or("", |file| file.1.as_str());
     assert!(
         curated.contains("extracted by home/small-1 ·"),
@@ -100,17 +100,18 @@ fn check_profile(profile: &str) {
 
 #[test]
 fn a_memory_agent_reads_the_sample() {
-    check_profile("daycare");
+    // Daycare has one memory for each user.
+    check_profile("daycare", "users/ada");
 }
 
 #[test]
 fn the_sample_is_read_in_the_manner_of_codex() {
-    check_profile("codex");
+    check_profile("codex", "ada-tidepool");
 }
 
 #[test]
 fn the_sample_is_read_in_the_manner_of_mindroom() {
-    check_profile("mindroom");
+    check_profile("mindroom", "ada-tidepool");
 }
 
 /// MindRoom's own settings of a silent turn, in its own words.
