@@ -37,7 +37,6 @@ fn a_thread_begins_with_what_it_is_given() {
                 .as_object()
                 .cloned()
                 .unwrap_or_default(),
-            ..CreateThread::default()
         };
         let (thread, state) = manager
             .create_thread_with(new.clone())
