@@ -58,14 +58,17 @@ impl EntryTexts {
     fn update(&mut self, state: &FlushState) -> Result<(), serde_json::Error> {
         self.0.retain(|key, _| state.entries.contains_key(key));
         for (key, entry) in &state.entries {
-            let JobKey::Extract(id) = &**key else { continue };
+            let JobKey::Extract(id) = &**key else {
+                continue;
+            };
             if self.0.get(key).is_some_and(|known| known.entry == *entry) {
                 continue;
             }
             let name = entry_name(id);
             let text = entry_text(&name, &own_entry_json(id, entry)?)?;
             let entry = Arc::clone(entry);
-            self.0.insert(Arc::clone(key), EntryText { entry, name, text });
+            self.0
+                .insert(Arc::clone(key), EntryText { entry, name, text });
         }
         Ok(())
     }

@@ -162,7 +162,8 @@ impl FlushState {
             entry.is_clean() && now.saturating_sub(entry.marked_at) > stale_ttl
         };
         let out = self.entries.extract_if(.., |_, entry| stale(entry));
-        out.map(|(_, entry)| Arc::unwrap_or_clone(entry).job).collect()
+        out.map(|(_, entry)| Arc::unwrap_or_clone(entry).job)
+            .collect()
     }
 
     /// Ends lapsed leases of holders that never returned.
