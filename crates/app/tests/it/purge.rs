@@ -562,7 +562,8 @@ fn a_purge_reaches_a_memory_on_a_server() {
     }
     let dumped = database
         .program("pg_dump")
-        .arg(database.url())
+        .env("PGOPTIONS", "-c daybook.tenants=all")
+        .args(["--enable-row-security", &database.url()])
         .output()
         .unwrap();
     let dumped = String::from_utf8_lossy(&dumped.stdout).into_owned();
