@@ -27,7 +27,8 @@ const LISTED: usize = 20;
 /// Forget something: it is gone from every file and from recall, and not learned again from the same words.
 ///
 /// What has the id or exactly the text is forgotten at once; other matches are listed first. `daybook undo` brings it
-/// back.
+/// back. The message in which it was said stays in the log of its session, where `daybook show` prints it; `daybook purge`
+/// removes it for good.
 #[derive(Args)]
 pub(crate) struct ForgetCommand {
     /// An id of `daybook list`, a line such as MEMORY.md:12, or the text

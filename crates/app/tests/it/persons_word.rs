@@ -663,3 +663,29 @@ fn an_answer_has_the_words_that_a_person_gave_one_of_several_notes() {
     let said = place.json(&["recall", "pilot boat", "--layer", "event"]);
     assert_eq!(said["results"][0]["text"], "the pilot boat leaves at nine");
 }
+
+/// What a person took back is no answer, although the message in which they said it stays in the log.
+#[test]
+fn what_was_forgotten_is_no_answer_until_it_is_taken_back() {
+    let place = TestPlace::new();
+    for note in [
+        "the pilot boat leaves at nine",
+        "the harbour master is called Ada",
+    ] {
+        place.stdout(&["remember", note]);
+    }
+    let asked = || {
+        let answer = place.json(&["recall", "who is the harbour master"]);
+        answer["results"].to_string()
+    };
+    assert!(asked().contains("called Ada"));
+    let forgotten = place.json(&["forget", "the harbour master is called Ada"]);
+    assert!(!asked().contains("called Ada"), "{}", asked());
+    assert!(place.stdout(&["show", "note:L2"]).contains("called Ada"));
+    let scope = forgotten["changes"][0]["scope"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    place.stdout(&["undo", "--scope", &scope]);
+    assert!(asked().contains("called Ada"), "{}", asked());
+}

@@ -35,7 +35,7 @@ pub use extractions::{ExtractionStore, QuarantineStore, StagedWrites};
 pub use imports::ImportStore;
 pub use index::{IndexReader, IndexWriter, VectorStore};
 pub use jobs::{GapKey, JobControl, JobListing, JobQueue, JobWatch};
-pub use observations::{ObservationStore, ScopeState, ScopeStore};
+pub use observations::{ObservationStore, RetractedText, ScopeState, ScopeStore};
 pub use places::{PlaceStore, ProjectKey};
 pub use proposals::ProposalStore;
 pub use purges::PurgeStore;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::StoreError;
-use crate::ids::{Scope, ScopeKind, Tenant};
+use crate::ids::{EventSeq, Scope, ScopeKind, SessionId, Tenant};
 use crate::observation::{Observation, ObservationId, ObservationKind};
 use crate::page::{Page, PageRequest};
 use crate::time::Timestamp;
@@ -17,6 +17,17 @@ pub struct ScopeState {
     pub revision: u64,
     /// Observations that hold.
     pub observations: u64,
+}
+
+/// Words that a person took back.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RetractedText {
+    /// The session in which they were learned.
+    pub session: SessionId,
+    /// The event that they rest on.
+    pub seq: EventSeq,
+    /// The observation's words.
+    pub text: String,
 }
 
 /// Observations of scopes: added, withdrawn and listed.
@@ -36,6 +47,14 @@ pub trait ObservationStore: Send + Sync {
         id: ObservationId,
         now: Timestamp,
     ) -> Result<bool, StoreError>;
+
+    /// The words that a person took back, by the events of these sessions that they rest on, ordered by session, event
+    /// and words.
+    async fn retracted_texts(
+        &self,
+        tenant: &Tenant,
+        sessions: &[SessionId],
+    ) -> Result<Vec<RetractedText>, StoreError>;
 
     /// Undoes a withdrawal: the observation is stored as it was given, and holds although its events are those that a
     /// person took it back for. From now on it counts as something that a person asked to remember. Raises its scope;

@@ -16,8 +16,8 @@ use daybook_domain::rescan::{
 use daybook_domain::seams::{
     Append, AppendOutcome, ConsolidationResults, ExtractionStore, ImportStore, IndexReader,
     IndexWriter, ObservationStore, PlaceStore, ProjectKey, ProposalStore, QuarantineStore,
-    RescanStore, ScopeState, ScopeStore, SelectionStore, SessionCatalog, SessionKey, SessionLog,
-    SourceStore, StagedWrites, Store, SupersessionStore, UseStore, VectorStore,
+    RescanStore, RetractedText, ScopeState, ScopeStore, SelectionStore, SessionCatalog, SessionKey,
+    SessionLog, SourceStore, StagedWrites, Store, SupersessionStore, UseStore, VectorStore,
 };
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
@@ -314,6 +314,14 @@ impl<S: Store + JobRows> ObservationStore for Ledgered<S> {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.inner.retract(scope, id, now).await
+    }
+
+    async fn retracted_texts(
+        &self,
+        tenant: &Tenant,
+        sessions: &[SessionId],
+    ) -> Result<Vec<RetractedText>, StoreError> {
+        self.inner.retracted_texts(tenant, sessions).await
     }
 
     async fn reinstate(&self, observation: &Observation, now: Timestamp) -> Result<(), StoreError> {

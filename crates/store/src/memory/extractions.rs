@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
 use daybook_domain::seams::{
-    ExtractionStore, ObservationStore, QuarantineStore, ScopeState, ScopeStore, StagedWrites,
+    ExtractionStore, ObservationStore, QuarantineStore, RetractedText, ScopeState, ScopeStore,
+    StagedWrites,
 };
 use daybook_domain::{
     Digest, EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind,
@@ -125,6 +126,27 @@ impl ObservationStore for MemoryStore {
         let scopes = state.settle(&touched).scopes;
         state.raise(scopes, now);
         Ok(held)
+    }
+
+    async fn retracted_texts(
+        &self,
+        tenant: &Tenant,
+        sessions: &[SessionId],
+    ) -> Result<Vec<RetractedText>, StoreError> {
+        let state = self.lock();
+        let of_them = state
+            .retractions
+            .iter()
+            .filter(|((scope, _, session, _), _)| {
+                &scope.tenant == tenant && sessions.contains(session)
+            });
+        let texts = of_them.map(|((_, _, session, seq), row)| RetractedText {
+            session: session.clone(),
+            seq: *seq,
+            text: row.text.clone(),
+        });
+        let texts: BTreeSet<RetractedText> = texts.collect();
+        Ok(texts.into_iter().collect())
     }
 
     async fn reinstate(&self, observation: &Observation, now: Timestamp) -> Result<(), StoreError> {

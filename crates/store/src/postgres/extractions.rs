@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
 use daybook_domain::seams::{
-    ExtractionStore, ObservationStore, QuarantineStore, ScopeState, ScopeStore, StagedWrites,
+    ExtractionStore, ObservationStore, QuarantineStore, RetractedText, ScopeState, ScopeStore,
+    StagedWrites,
 };
 use daybook_domain::{
     Digest, EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind,
@@ -147,6 +148,15 @@ impl ObservationStore for PostgresStore {
             Ok(held)
         };
         self.write(TenantAccess::Only(&scope.tenant), retract).await
+    }
+
+    async fn retracted_texts(
+        &self,
+        tenant: &Tenant,
+        sessions: &[SessionId],
+    ) -> Result<Vec<RetractedText>, StoreError> {
+        let find = |tx: Tx| async move { retractions::texts(&tx, tenant, sessions).await };
+        self.read(TenantAccess::Only(tenant), find).await
     }
 
     async fn reinstate(&self, observation: &Observation, now: Timestamp) -> Result<(), StoreError> {

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use daybook_domain::{EventSeq, ObservationId, Scope, SessionId};
+use daybook_domain::seams::RetractedText;
+use daybook_domain::{EventSeq, ObservationId, Scope, SessionId, Tenant};
 
 use super::connection::Tx;
 use super::evidence_rows::{delete_where, lock, positions, rows_where, seq_column};
@@ -40,6 +41,32 @@ pub(super) async fn retract(
     note_retracted(tx, observation, took_back).await?;
     delete_where(tx, "observation_no = $1", values![observation], touched).await?;
     Ok(true)
+}
+
+/// The words that a person took back of these sessions' events.
+pub(super) async fn texts(
+    tx: &Tx,
+    tenant: &Tenant,
+    sessions: &[SessionId],
+) -> Result<Vec<RetractedText>, Fault> {
+    let agents: Vec<String> = sessions.iter().map(|id| id.agent.clone()).collect();
+    let host_ids: Vec<String> = sessions.iter().map(|id| id.host_id.clone()).collect();
+    let find = "SELECT agent, host_id, seq, retractions.text AS text
+        FROM retractions JOIN sessions USING (session_no)
+        JOIN unnest($1::TEXT[], $2::TEXT[]) AS wanted (agent, host_id) USING (agent, host_id)";
+    let mut found = BTreeSet::new();
+    for row in tx.rows(find, values![agents, host_ids]).await? {
+        found.insert(RetractedText {
+            session: SessionId {
+                tenant: tenant.clone(),
+                agent: get(&row, "agent")?,
+                host_id: get(&row, "host_id")?,
+            },
+            seq: EventSeq(get::<i64>(&row, "seq")?.cast_unsigned()),
+            text: get(&row, "text")?,
+        });
+    }
+    Ok(found.into_iter().collect())
 }
 
 /// Deletes the retractions of an observation in a locked scope, so that evidence brings it back.

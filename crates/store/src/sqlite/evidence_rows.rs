@@ -7,6 +7,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use daybook_domain::rescan::{EvidenceRewrite, StoredEvidence};
+use daybook_domain::seams::RetractedText;
 use daybook_domain::{
     EventSeq, Evidence, Observation, ObservationId, ObservationKind, ObservationOrigin, Scope,
     ScopeKind, SessionId, Tenant, Timestamp,
@@ -15,7 +16,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::connection::Fault;
-use super::names::{find_scope, find_tenant, parse_column, scope_named, scope_no, session_no};
+use super::names::{
+    find_scope, find_session, find_tenant, parse_column, scope_named, scope_no, session_no,
+};
 use super::row_numbers::event_no;
 use super::{index_rows, outlines, tombstones};
 use crate::documents::observation_doc;
@@ -360,6 +363,25 @@ pub(super) fn retract(
         delete(tx, &row, touched)?;
     }
     Ok(true)
+}
+
+/// The words that a person took back of a session's events.
+pub(super) fn retracted_texts(
+    tx: &Connection,
+    session: &SessionId,
+) -> Result<Vec<RetractedText>, Fault> {
+    let Some(row) = find_session(tx, session)? else {
+        return Ok(Vec::new());
+    };
+    let mut find = tx.prepare_cached("SELECT seq, text FROM retractions WHERE session_no = ?")?;
+    let texts = find.query_map([row.no], |row| {
+        Ok(RetractedText {
+            session: session.clone(),
+            seq: EventSeq(row.get(0)?),
+            text: row.get(1)?,
+        })
+    })?;
+    texts.map(|text| Ok(text?)).collect()
 }
 
 /// Deletes the retractions of an observation, so that evidence brings it back.

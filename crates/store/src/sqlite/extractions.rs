@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
 use daybook_domain::seams::{
-    ExtractionStore, ObservationStore, QuarantineStore, ScopeState, ScopeStore, StagedWrites,
+    ExtractionStore, ObservationStore, QuarantineStore, RetractedText, ScopeState, ScopeStore,
+    StagedWrites,
 };
 use daybook_domain::{
     Digest, EventSeq, Extraction, ExtractionRecord, FinishOutcome, Job, JobKey, JobKind,
@@ -120,6 +121,20 @@ impl ObservationStore for SqliteStore {
             let held = evidence_rows::retract(tx, scope, id, &mut touched)?;
             raise(tx, &evidence_rows::settle(tx, &touched)?.scopes, now)?;
             Ok(held)
+        })
+    }
+
+    async fn retracted_texts(
+        &self,
+        _: &Tenant,
+        sessions: &[SessionId],
+    ) -> Result<Vec<RetractedText>, StoreError> {
+        self.read(|tx| {
+            let mut found = BTreeSet::new();
+            for session in sessions {
+                found.extend(evidence_rows::retracted_texts(tx, session)?);
+            }
+            Ok(found.into_iter().collect())
         })
     }
 

@@ -16,7 +16,7 @@ use daybook_domain::rescan::{EventRewrite, SessionRewrite, SessionTexts, StoredE
 use daybook_domain::seams::{
     Append, AppendOutcome, ConsolidationResults, ExtractionStore, GapKey, ImportStore, IndexReader,
     IndexWriter, JobControl, JobListing, JobQueue, JobWatch, ObservationStore, PlaceStore,
-    ProjectKey, ProposalStore, QuarantineStore, RescanStore, ScopeState, ScopeStore,
+    ProjectKey, ProposalStore, QuarantineStore, RescanStore, RetractedText, ScopeState, ScopeStore,
     SelectionStore, SessionCatalog, SessionKey, SessionLog, SourceStore, StagedWrites, Store,
     SupersessionStore, UseStore, VectorStore,
 };
@@ -656,6 +656,15 @@ impl ObservationStore for SteppedStore {
         };
         let call = self.store.retract(scope, id, now);
         self.step("retract", call, effect).await
+    }
+
+    async fn retracted_texts(
+        &self,
+        tenant: &Tenant,
+        sessions: &[SessionId],
+    ) -> Answer<Vec<RetractedText>> {
+        let call = self.store.retracted_texts(tenant, sessions);
+        self.read("retracted_texts", call).await
     }
 
     async fn reinstate(&self, observation: &Observation, now: Timestamp) -> Answer<()> {

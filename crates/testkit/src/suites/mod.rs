@@ -278,6 +278,7 @@ macro_rules! extraction_store_suite {
             what_is_quarantined_waits_outside_of_memory_until_it_is_decided_about,
             what_is_quarantined_goes_with_its_window,
             what_no_longer_holds_is_found_by_the_events_that_it_rests_on,
+            words_that_a_person_took_back_are_found_by_their_events,
             what_is_noted_of_a_scope_replaces_what_was_noted_before,
         }
     };

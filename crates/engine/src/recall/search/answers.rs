@@ -56,6 +56,7 @@ impl CandidateFetcher<'_> {
             self.is_in_scope(document) && has_phrases(self.ranking.lexical.query(), document)
         });
         self.leave_out_other_agents_rules(&mut loaded).await?;
+        self.leave_out_forgotten(&mut loaded).await?;
         loaded.sort_by(|(first, a), (second, b)| {
             let newest = || second.at.cmp(&first.at);
             let by_name = || tie_break_key(first).cmp(&tie_break_key(second));
@@ -113,6 +114,36 @@ impl CandidateFetcher<'_> {
             let session = document.session.as_ref().filter(|_| is_event(document));
             let alone = session.and_then(|(session, _)| alone.get(session));
             alone.is_none_or(|alone| document.events.iter().all(|event| !alone.contains(event)))
+        });
+        Ok(())
+    }
+
+    /// Leaves out messages that say hardly more than what a person took back.
+    async fn leave_out_forgotten(
+        &self,
+        loaded: &mut Vec<(IndexedDocument, &RecallCandidate)>,
+    ) -> Result<(), StoreError> {
+        let session_of = |document: &IndexedDocument| match (&document.what, &document.session) {
+            (DocumentKind::Event { .. }, Some((session, _))) => Some(session.clone()),
+            _ => None,
+        };
+        let sessions = loaded
+            .iter()
+            .filter_map(|(document, _)| session_of(document));
+        let sessions: BTreeSet<SessionId> = sessions.collect();
+        let sessions: Vec<SessionId> = sessions.into_iter().collect();
+        let forgotten = self.store.retracted_texts(self.tenant, &sessions).await?;
+        if forgotten.is_empty() {
+            return Ok(());
+        }
+        loaded.retain(|(document, _)| {
+            let Some(session) = session_of(document) else {
+                return true;
+            };
+            let mut of_it = forgotten
+                .iter()
+                .filter(|one| one.session == session && document.events.contains(&one.seq));
+            !of_it.any(|one| says_little_beside(&document.text, &one.text))
         });
         Ok(())
     }
@@ -183,6 +214,12 @@ impl CandidateFetcher<'_> {
         answer.events.dedup();
         Ok(())
     }
+}
+
+/// Whether a statement is at least half of a message.
+fn says_little_beside(message: &str, statement: &str) -> bool {
+    let statement = statement.trim().trim_matches('"').to_lowercase();
+    message.to_lowercase().contains(&statement) && 2 * statement.len() >= message.trim().len()
 }
 
 /// Splits candidates into groups of about `size` that end where scores differ, so that equals are sorted together.

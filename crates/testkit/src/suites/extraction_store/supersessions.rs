@@ -79,3 +79,36 @@ pub async fn what_is_noted_of_a_scope_replaces_what_was_noted_before(store: &dyn
     assert_eq!(ended(4).await, []);
     assert_eq!(ended(3).await, elsewhere);
 }
+
+pub async fn words_that_a_person_took_back_are_found_by_their_events(store: &dyn Store) {
+    let (id, other) = (
+        ten_events(store, "7f78aa01").await,
+        ten_events(store, "7f78aa02").await,
+    );
+    let scope = user_scope("ada");
+    let tabs = observation(&scope, "Use tabs.", vec![evidence(&id, &[2, 5])]);
+    let spaces = observation(&scope, "Use spaces.", vec![evidence(&other, &[7])]);
+    for (id, learned) in [(&id, &tabs), (&other, &spaces)] {
+        let ended = extract(store, id, (1, 10), vec![learned.clone()]).await;
+        assert_eq!(ended, FinishOutcome::Complete);
+    }
+    let both = [id.clone(), other.clone()];
+    let forgotten = async |sessions: &[SessionId]| {
+        let found = store.retracted_texts(&id.tenant, sessions).await.unwrap();
+        found
+            .into_iter()
+            .map(|one| (one.session, one.seq.0, one.text))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(forgotten(&both).await, []);
+    for taken_back in [&tabs, &spaces] {
+        store.retract(&scope, taken_back.id, at(20)).await.unwrap();
+    }
+    let words = "Use tabs.".to_owned();
+    let of_id = [(id.clone(), 2, words.clone()), (id.clone(), 5, words)];
+    assert_eq!(forgotten(std::slice::from_ref(&id)).await, of_id);
+    assert_eq!(forgotten(&both).await.len(), 3);
+    assert_eq!(forgotten(&[session("unknown")]).await, []);
+    store.reinstate(&tabs, at(30)).await.unwrap();
+    assert_eq!(forgotten(std::slice::from_ref(&id)).await, []);
+}
