@@ -448,6 +448,16 @@ pub(crate) static ALL: [Setting; 85] = [
         ],
     },
     Setting {
+        name: "consolidation_agent",
+        group: SettingGroup::Models,
+        kind: ValueKind::Switch {
+            at: |c| &mut c.consolidation_agent,
+        },
+        about: "whether `consolidation_model` also works as an agent, which reads what is new in a memory with file \
+                tools and writes a handbook and skills from it; it reads all of a memory once, and costs more",
+        also: &[],
+    },
+    Setting {
         name: "compact_model",
         group: SettingGroup::Models,
         kind: ValueKind::Text {

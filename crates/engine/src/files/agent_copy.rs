@@ -5,7 +5,7 @@
 //!
 //! Not here: what the agent may do with the copy (`consolidate::agent`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use daybook_domain::EventId;
 

@@ -43,12 +43,13 @@ const TRY_AGAIN: Duration = Duration::from_secs(1_800);
 /// Most characters of a reason that is stored.
 const REASON_CHARS: usize = 600;
 
-/// Bounds of one run, as they are by default: about what reading 256 statements of ordinary length needs ten times.
+/// Bounds of one run, as they are by default. So few tokens are kept that what is read is sent about once more at most;
+/// the newest turn is kept whole, however long it is.
 pub const AGENT_LIMITS: ToolLoopLimits = ToolLoopLimits {
     turns: 48,
     calls_per_turn: 16,
     corrections: 2,
-    kept_tokens: 24_000,
+    kept_tokens: 6_000,
     call_tokens: 400_000,
     sent_tokens: 800_000,
     outcome_bytes: 16 * 1024,
