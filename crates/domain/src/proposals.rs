@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::EventId;
 use crate::observation::{Observation, ObservationId};
+use crate::selection::SelectedSession;
 use crate::supersession::SupersessionReason;
 use crate::time::Timestamp;
 
@@ -113,6 +114,8 @@ pub enum AgentPage {
 pub struct AgentRecord {
     /// Statements that its last success read, with what it was shown of each.
     pub examined: BTreeMap<ObservationId, StatementDigest>,
+    /// The sessions that were selected then, where sessions are selected.
+    pub selected: Vec<SelectedSession>,
     /// A digest of a person's own lines that it was shown.
     pub persons: u64,
     /// The commit of the memory's files that it was shown last.

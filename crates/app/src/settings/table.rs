@@ -104,7 +104,7 @@ fn is_venue_or_none(name: &str) -> bool {
 }
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 85] = [
+pub(crate) static ALL: [Setting; 86] = [
     Setting {
         name: "person",
         group: SettingGroup::You,

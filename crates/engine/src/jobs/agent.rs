@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use daybook_domain::model::{Model, ModelReply, Tool, ToolCall};
 use daybook_domain::{
     AgentFailure, AgentLine, AgentRecord, ClaimedJob, EventId, Failure, FailureClass,
-    ProposalRecord, Scope,
+    ProposalRecord, Scope, SelectedSession, SelectionDiff,
 };
 use daybook_text::redact::Redactor;
 use daybook_working::tool_loop::{AnswerVerdict, LoopEnd, ToolLoop, ToolLoopLimits, ToolTask};
@@ -109,6 +109,9 @@ pub(super) fn plan_agent(
     let statements = AgentStatements::of(input, &mut texts.lock());
     let success = AgentRecord {
         examined: statements.examined(),
+        selected: selection
+            .map(|plan| plan.record.sessions.clone())
+            .unwrap_or_default(),
         persons: copy.persons,
         commit: copy.head.map(|head| head.to_string()),
         ..AgentRecord::default()
@@ -126,7 +129,7 @@ pub(super) fn plan_agent(
     let baseline = known.commit.as_deref();
     let diff = baseline.map(|commit| changes_since(folder, commit));
     let diff = diff.transpose()?.flatten();
-    let selection = selection.map(selection_changes).unwrap_or_default();
+    let selection = selection_changes(&known.selected, &success.selected);
     let tokens = ANSWER_TOKENS.min((model.context_tokens() / 4).max(1));
     let question = AgentQuestion::new(record, statements, (copy.files, diff), &selection, tokens);
     Ok(Some(AgentPlan {
@@ -149,11 +152,13 @@ fn inputs_digest(record: &AgentRecord) -> u64 {
     (id.0 & u128::from(u64::MAX)) as u64
 }
 
-fn selection_changes(plan: &SelectionPlan) -> Vec<SelectionChange> {
+/// How the selected sessions differ from those of the agent's last success.
+fn selection_changes(last: &[SelectedSession], now: &[SelectedSession]) -> Vec<SelectionChange> {
+    let diff = SelectionDiff::between(last, now);
     let all = [
-        ("added", &plan.diff.added),
-        ("retained", &plan.diff.retained),
-        ("removed", &plan.diff.removed),
+        ("added", &diff.added),
+        ("retained", &diff.retained),
+        ("removed", &diff.removed),
     ];
     let changes = all.into_iter().flat_map(|(change, sessions)| {
         let sessions = sessions.iter();

@@ -20,6 +20,7 @@ use daybook_domain::{
     Digest, Job, JobKey, NewEvent, ObservationKind, Origin, Outcome, ProposalRecord, Scope, Tenant,
     Timestamp,
 };
+use daybook_engine::consolidate::FileLayout;
 use daybook_engine::extract::{ExtractError, Extractor, ExtractorOutput, ObservationDraft, Window};
 use daybook_engine::files::layout::folder;
 use daybook_engine::jobs::{AGENT_LIMITS, UpdateReport, WorkLimits, WorkerContext, work};
@@ -68,6 +69,8 @@ impl Extractor for FactExtractor {
             drafts: drafts.collect(),
             digest: Some(Digest {
                 outcome: Some(Outcome::Success),
+                from_at: window.events.first().map(|it| it.at).unwrap_or_default(),
+                to_at: window.events.last().map(|it| it.at).unwrap_or_default(),
                 ..Digest::default()
             }),
             ..ExtractorOutput::default()
@@ -1035,4 +1038,28 @@ async fn check_cost(fixture: &mut AgentFixture, at_once: usize) {
     fixture.touch().await;
     fixture.work().await;
     assert_eq!(fixture.model.sent_tokens.load(Ordering::Relaxed), sent);
+}
+
+#[test]
+fn in_profile_codex_the_agent_reads_the_selected_sessions_and_its_lines_do_not_wait() {
+    on_each_store(async |fixture| {
+        let rules = &mut fixture.worker.limits.consolidation;
+        (rules.layout, rules.cooldown) = (FileLayout::Codex, 6 * HOUR);
+        fixture.script(vec![
+            reply(calls(&[
+                ("read", json!({"path": "inputs/added-001.md"})),
+                ("read", json!({"path": "raw_memories.md"})),
+            ])),
+            write_cache(),
+            done(),
+        ]);
+        fixture.say("a", &[CACHE]).await;
+        fixture.work().await;
+        assert_eq!(fixture.handbook("MEMORY.md").len(), 1);
+        let requests = fixture.model.requests.lock().unwrap().clone();
+        let question = texts(&requests[0])[1];
+        assert!(question.contains("- [added] thread_id=a\n"), "{question}");
+        let raw = texts(&requests[1])[4];
+        assert!(raw.contains("# Raw Memories"), "{raw}");
+    });
 }

@@ -8,6 +8,7 @@ use daybook_domain::{
 };
 use daybook_testkit::fixtures::{evidence, observation, session, user_scope};
 use jiff::tz::TimeZone;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -534,4 +535,24 @@ fn a_skill_can_be_renamed_and_deleted() {
         "Done."
     );
     assert_eq!(finish(&session), Ok(Vec::new()));
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_model_writes_is_refused_or_cites_what_it_rests_on(
+        path in "[./a-zA-Z\\\\ \u{0}-]{0,30}|MEMORY\\.md|skills/[a-z.]{1,4}/SKILL\\.md",
+        text in "(# [a-z]{1,5}\n)?(- (the|cache|limit|is|50|never| ){0,9}(\\[s1:L[0-9,-]{0,5}\\])?\n|\\PC{0,20}\n){0,6}",
+    ) {
+        let mut session = begun();
+        call(&mut session, "write", &json!({"path": path, "text": text}));
+        call(&mut session, "move", &json!({"from": "skills/a/SKILL.md", "to": path}));
+        call(&mut session, "read", &json!({"path": path, "from": text.len()}));
+        call(&mut session, "search", &json!({"query": text}));
+        call(&mut session, &path, &Value::String(text.clone()));
+        add(&mut session, CURATED, &text);
+        for line in finish(&session).unwrap_or_default() {
+            prop_assert!(!line.statements.is_empty() && !line.text.contains('\n'));
+            prop_assert!(!line.text.contains('['), "{}", line.text);
+        }
+    }
 }
