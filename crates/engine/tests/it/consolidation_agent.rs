@@ -964,6 +964,7 @@ fn invented_words(n: usize) -> Vec<String> {
 }
 
 /// Has the model read `at_once` files in each turn.
+#[expect(clippy::print_stdout, reason = "the figure is what the test is for")]
 async fn check_cost(fixture: &mut AgentFixture, at_once: usize) {
     for n in 0..256 {
         let text = invented_words(n).join(" ");
