@@ -33,7 +33,7 @@ pub struct FolderCopy {
     pub files: CopiedFiles,
     /// Which of the agent's entries the pages have, unchanged.
     pub own: BTreeSet<EntryId>,
-    /// A digest of a person's lines on the two pages.
+    /// A digest of a person's lines on the two pages; 0 without any.
     pub persons: u64,
 }
 
@@ -69,8 +69,10 @@ impl FolderCopy {
                 copy.files.texts.insert(path.to_owned(), text);
             }
         }
-        let digest = EventId::of(&[persons.as_bytes()]).0;
-        copy.persons = (digest & u128::from(u64::MAX)) as u64;
+        if !persons.is_empty() {
+            let digest = EventId::of(&[persons.as_bytes()]).0;
+            copy.persons = (digest & u128::from(u64::MAX)) as u64;
+        }
         Ok(copy)
     }
 

@@ -8,6 +8,7 @@
 //! Not here: what it is shown and what of its text is sound (`consolidate::agent`), the record beside it (`proposals`).
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ use daybook_domain::{
 use daybook_text::redact::Redactor;
 use daybook_working::tool_loop::{AnswerVerdict, LoopEnd, ToolLoop, ToolLoopLimits, ToolTask};
 use tracing::field::Empty;
-use tracing::{info, info_span, warn};
+use tracing::{Span, info, info_span, warn};
 
 use super::WorkerContext;
 use super::selection::SelectionPlan;
@@ -117,7 +118,9 @@ pub(super) fn plan_agent(
         ..AgentRecord::default()
     };
     let known = &record.agent;
-    if known.examined == success.examined && known.persons == success.persons {
+    let is_empty = known.examined.is_empty() && success.examined.is_empty();
+    let is_read = known.examined == success.examined && known.persons == success.persons;
+    if is_empty || is_read {
         record.agent = success;
         return Ok(None);
     }
@@ -188,53 +191,11 @@ pub(super) async fn run_agent(
         sent_tokens = Empty,
         outcome = Empty,
     );
-    let measured = span.clone();
     let running = async {
-        let (inputs, success) = (plan.inputs, plan.success);
-        let AgentQuestion {
-            request, session, ..
-        } = plan.question;
-        let mut task = AgentTask {
-            worker,
-            claimed,
-            session,
-        };
-        let tools = ToolLoop::new(&*plan.model, &*worker.clock, plan.limits);
-        let report = tools.run(request, &mut task).await;
-        let spent = report.spent;
-        measured.record("requests", spent.requests);
-        measured.record("calls", spent.calls);
-        measured.record("sent_tokens", spent.sent_tokens);
-        Ok::<_, std::convert::Infallible>(match report.end {
-            LoopEnd::Answered(lines) => merged(record, success, lines),
-            LoopEnd::Rejected(reason) => refused(
-                worker,
-                record,
-                inputs,
-                format!("its text was refused: {reason}"),
-            ),
-            LoopEnd::Stopped(bound) => {
-                let bound = bound.as_str();
-                refused(
-                    worker,
-                    record,
-                    inputs,
-                    format!("it reached its bound of {bound}"),
-                )
-            }
-            LoopEnd::Cancelled => AgentOutcome::LeaseLost,
-            LoopEnd::Failed(failure) => {
-                let error = model_failure_error(&failure);
-                match error.class {
-                    FailureClass::Outage | FailureClass::AtCap => AgentOutcome::Unanswered(error),
-                    FailureClass::Content | FailureClass::Vanished | FailureClass::Cancelled => {
-                        refused(worker, record, inputs, error.message)
-                    }
-                }
-            }
-        })
+        let outcome = perform(worker, claimed, plan, (record, &span)).await;
+        Ok::<_, Infallible>(outcome)
     };
-    let outcome = within(span, running, |span, outcome| {
+    let outcome = within(span.clone(), running, |span, outcome| {
         span.record("outcome", outcome_name(outcome));
     });
     let Ok(outcome) = outcome.await;
@@ -246,6 +207,42 @@ pub(super) async fn run_agent(
         AgentOutcome::Unanswered(_) | AgentOutcome::LeaseLost => {}
     }
     outcome
+}
+
+async fn perform(
+    worker: &WorkerContext,
+    claimed: &ClaimedJob,
+    plan: AgentPlan,
+    (record, span): (&mut ProposalRecord, &Span),
+) -> AgentOutcome {
+    let (inputs, success) = (plan.inputs, plan.success);
+    let mut task = AgentTask {
+        worker,
+        claimed,
+        session: plan.question.session,
+    };
+    let tools = ToolLoop::new(&*plan.model, &*worker.clock, plan.limits);
+    let report = tools.run(plan.question.request, &mut task).await;
+    let spent = report.spent;
+    span.record("requests", spent.requests);
+    span.record("calls", spent.calls);
+    span.record("sent_tokens", spent.sent_tokens);
+    let mut refuse = |reason: String| refused(worker, record, inputs, &reason);
+    match report.end {
+        LoopEnd::Answered(lines) => merged(record, success, lines),
+        LoopEnd::Rejected(reason) => refuse(format!("its text was refused: {reason}")),
+        LoopEnd::Stopped(bound) => refuse(format!("it reached its bound of {}", bound.as_str())),
+        LoopEnd::Cancelled => AgentOutcome::LeaseLost,
+        LoopEnd::Failed(failure) => {
+            let error = model_failure_error(&failure);
+            match error.class {
+                FailureClass::Outage | FailureClass::AtCap => AgentOutcome::Unanswered(error),
+                FailureClass::Content | FailureClass::Vanished | FailureClass::Cancelled => {
+                    refuse(error.message)
+                }
+            }
+        }
+    }
 }
 
 fn outcome_name(outcome: &AgentOutcome) -> &'static str {
@@ -280,7 +277,7 @@ fn refused(
     worker: &WorkerContext,
     record: &mut ProposalRecord,
     inputs: u64,
-    reason: String,
+    reason: &str,
 ) -> AgentOutcome {
     let reason: String = reason.chars().take(REASON_CHARS).collect();
     let reason = Redactor::current().redact(&reason).text.into_owned();

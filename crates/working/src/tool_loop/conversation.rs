@@ -1,4 +1,4 @@
-//! What was said in a loop, and what of it is sent with the next request.
+//! The messages of a loop, and what of them is sent with the next request.
 //!
 //! A turn, a reply with the outcomes of its calls, is sent whole or not at all: providers refuse a call without an outcome.
 //! The line that stands for the turns that are left out ends the question, so that no provider sees two messages of the

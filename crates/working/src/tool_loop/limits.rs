@@ -17,7 +17,7 @@ pub struct ToolLoopLimits {
     /// Most replies with calls. After the last one its calls are carried out, and the loop ends. More lets the model look
     /// up more, and each is billed with what is kept of the conversation.
     pub turns: usize,
-    /// Most calls of one reply that are carried out, at least 1; the model is told of those beyond.
+    /// Most calls of one reply that are carried out, at least 1; the last outcome names the number of those beyond.
     pub calls_per_turn: usize,
     /// How often a rejected answer is asked for again.
     pub corrections: usize,

@@ -87,7 +87,7 @@ pub trait ToolTask: Send {
 pub enum AnswerVerdict<A> {
     /// It is sound: the loop ends with it.
     Accepted(A),
-    /// It is not, for this reason. The model is told so and asked again, while corrections are left.
+    /// It is not, for this reason. The model gets the reason and is asked again, while corrections are left.
     Rejected(String),
 }
 

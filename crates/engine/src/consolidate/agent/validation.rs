@@ -20,7 +20,7 @@ use super::statements::{AgentStatement, AgentStatements};
 use super::workspace::{Workspace, skill_name};
 use super::{CURATED, HANDBOOK_LINES, SKILL_SESSIONS, STEPS, SUMMARY, SUMMARY_LINES};
 
-/// Most faults that the model is told at once.
+/// Most faults that one rejection names.
 const FAULTS: usize = 8;
 /// Fewest bytes of an own text that may not shrink.
 const SETTLED_BYTES: usize = 200;
