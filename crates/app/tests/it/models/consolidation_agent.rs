@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::{KEY, place};
 use crate::fixture::{TestPlace, TestSession};
+use crate::purge::check_gone;
 
-const RULE: &str = "from now on always write short answers, please";
-const LINE: &str = "Always write short answers.";
+const RULE: &str = "from now on always write short answers about Wendelmoor, please";
+const LINE: &str = "Always write short answers about Wendelmoor.";
 
 fn settings(server: &LlmServer, agent: &str) -> String {
     let url = server.url();
@@ -114,6 +115,39 @@ fn an_agent_that_invents_changes_nothing_and_doctor_says_why() {
     let (found, is_sound) = run(&place, &["doctor"]);
     let reason = "names what the cited statements do not name";
     assert!(!is_sound && found.contains(reason), "{found}");
+}
+
+#[test]
+fn a_line_that_rests_on_what_is_purged_is_nowhere() {
+    let server = LlmServer::start(Script::answering(agent(LINE)));
+    let place = one_session(&server, "on");
+    run(&place, &["update", "--all"]);
+    assert!(handbook(&place).expect("a section").contains(LINE));
+    let (sessions, _) = run(&place, &["sessions", "--json"]);
+    let sessions: Value = serde_json::from_str(&sessions).expect("JSON");
+    let id = first_text(&sessions, "label").expect("a session has a label");
+    let (purged, is_done) = run(&place, &["purge", "--session", &id, "--yes"]);
+    assert!(is_done, "{purged}");
+    check_gone(
+        &place.root(),
+        &["Wendelmoor".to_owned(), "## Handbook".to_owned()],
+    );
+    // Nothing is left to write about.
+    let asked = server.requests();
+    run(&place, &["update", "--all"]);
+    assert_eq!(server.requests(), asked);
+}
+
+/// The first text of this name, at any depth.
+fn first_text(value: &Value, name: &str) -> Option<String> {
+    match value {
+        Value::Object(fields) => match fields.get(name) {
+            Some(Value::String(text)) => Some(text.clone()),
+            _ => fields.values().find_map(|it| first_text(it, name)),
+        },
+        Value::Array(items) => items.iter().find_map(|it| first_text(it, name)),
+        _ => None,
+    }
 }
 
 #[test]
