@@ -119,6 +119,12 @@
 //! }
 //! ```
 //!
+//! # Tasks with tools
+//!
+//! [`tool_loop`] runs a task that a model performs with tools, and bounds it in requests, calls, tokens, bytes and
+//! time: old turns are left out of what is sent again, an answer is validated and corrected, and what ended the task is
+//! a value. Its [example](tool_loop::ToolLoop) is complete.
+//!
 //! # Bring your own
 //!
 //! Stores and models are traits, [`ThreadStore`] and [`Model`], and so is what condenses, what reduces and what
@@ -155,7 +161,7 @@ pub use clock::SystemClock;
 #[doc(no_inline)]
 pub use daybook_domain as domain;
 pub use daybook_domain::model;
-pub use daybook_working::{compact, context, reduce};
+pub use daybook_working::{compact, context, reduce, tool_loop};
 
 #[doc(inline)]
 pub use daybook_domain::model::Model;

@@ -84,7 +84,10 @@ pub use page::{Page, PageRequest};
 pub use place::{Place, PlaceNo, Project, RemoteCount, RemoteEvidence, RemoteSource, RootRecord};
 pub use pollution::{Pollution, PollutionCause, PollutionRule};
 pub use price::{Money, Price, PriceTable};
-pub use proposals::{Proposal, ProposalRecord, StatementDigest, StatementRef};
+pub use proposals::{
+    AgentFailure, AgentLine, AgentPage, AgentRecord, Proposal, ProposalRecord, StatementDigest,
+    StatementRef,
+};
 pub use purge::{PurgeKey, PurgedEvents, SeqRange, Tombstone};
 pub use record::{BadRecordLine, RecordKey, RecordKind, StaleRecord};
 pub use rules::RulesRevision;

@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::EventId;
 use crate::observation::{Observation, ObservationId};
+use crate::selection::SelectedSession;
 use crate::supersession::SupersessionReason;
+use crate::time::Timestamp;
 
 /// A hash of an observation's content: kind, text, context and subject. Evidence does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -74,6 +76,67 @@ pub enum Proposal {
         /// Why.
         reason: SupersessionReason,
     },
+    /// The consolidation agent's own line, which stands on a page of its own text.
+    Line(AgentLine),
+}
+
+/// A line that the consolidation agent wrote, and the statements that it rests on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct AgentLine {
+    /// Where it stands.
+    pub page: AgentPage,
+    /// The line, without citations: those follow from the statements.
+    pub text: String,
+    /// What it rests on; never empty.
+    pub statements: Vec<StatementRef>,
+}
+
+/// Where a line of the consolidation agent stands.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentPage {
+    /// The handbook, a section of `MEMORY.md`.
+    Handbook,
+    /// The same section of `memory_summary.md`.
+    Summary,
+    /// A skill: a procedure that worked more than once.
+    Skill {
+        /// The name of its folder: lower-case letters, digits and `-`, at most 64.
+        name: String,
+        /// Its heading.
+        title: String,
+    },
+}
+
+/// What the consolidation agent has read, and how its last run ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentRecord {
+    /// Statements that its last success read, with what it was shown of each.
+    pub examined: BTreeMap<ObservationId, StatementDigest>,
+    /// The sessions that were selected then, where sessions are selected.
+    pub selected: Vec<SelectedSession>,
+    /// A digest of a person's own lines that it was shown.
+    pub persons: u64,
+    /// The commit of the memory's files that it was shown last.
+    pub commit: Option<String>,
+    /// Lines wait to be written, or statements to be read: the next consolidation does not rest.
+    pub is_due: bool,
+    /// Runs since the last success that failed for what the agent did.
+    pub failures: u32,
+    /// The last of them; `None` after a success.
+    pub failed: Option<AgentFailure>,
+}
+
+/// A run of the consolidation agent that failed. Its inputs are still pending.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentFailure {
+    /// When.
+    pub at: Timestamp,
+    /// Why, for a person.
+    pub reason: String,
+    /// A digest of the inputs: other inputs are a reason to run again.
+    pub inputs: u64,
 }
 
 impl Proposal {
@@ -84,6 +147,7 @@ impl Proposal {
             Self::Merge(statements) => statements.clone(),
             Self::Reword { statement, .. } => vec![*statement],
             Self::Supersede { earlier, later, .. } => vec![*earlier, *later],
+            Self::Line(line) => line.statements.clone(),
         }
     }
 }
@@ -98,9 +162,33 @@ pub struct ProposalRecord {
     /// Further windows wait to be asked about.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
+    /// The consolidation agent's part; its lines are among the accepted proposals.
+    #[serde(default, skip_serializing_if = "AgentRecord::is_empty")]
+    pub agent: AgentRecord,
+}
+
+impl AgentRecord {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl ProposalRecord {
+    /// The lines of the consolidation agent, in their order.
+    pub fn agent_lines(&self) -> impl Iterator<Item = &AgentLine> {
+        self.accepted.iter().filter_map(|proposal| match proposal {
+            Proposal::Line(line) => Some(line),
+            Proposal::Merge(_) | Proposal::Reword { .. } | Proposal::Supersede { .. } => None,
+        })
+    }
+
+    /// Replaces the lines of the consolidation agent.
+    pub fn set_agent_lines(&mut self, lines: Vec<AgentLine>) {
+        self.accepted
+            .retain(|proposal| !matches!(proposal, Proposal::Line(_)));
+        self.accepted.extend(lines.into_iter().map(Proposal::Line));
+    }
+
     /// Whether a model was asked about exactly this statement.
     #[must_use]
     pub fn has_examined(&self, statement: StatementRef) -> bool {
@@ -145,7 +233,7 @@ mod tests {
                 reword(2, 7),
                 Proposal::Merge(vec![statement(1, 7), statement(3, 7)]),
             ],
-            unfinished: false,
+            ..ProposalRecord::default()
         };
         let current = [
             (ObservationId(1), StatementDigest(7)),

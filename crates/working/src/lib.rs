@@ -3,7 +3,8 @@
 //! A thread is the live state of one session. Its log is the session's log; its state is a fold of that log
 //! (`fold`), in which reducers (`reduce`) turn events into chunks and compactions (`compact`) replace many
 //! chunks by a summary. The `manager` is the public API; `thread` loads threads and serves each with one task;
-//! `context` turns a state into the messages that a model reads.
+//! `context` turns a state into the messages that a model reads. `tool_loop` runs a task that a model performs with
+//! tools, within bounds.
 //!
 //! Not here: the store of the log, requests to models over a wire.
 
@@ -26,5 +27,6 @@ mod record;
 pub mod reduce;
 mod sanitize;
 mod thread;
+pub mod tool_loop;
 
 pub use record::{mentions_of, thread_event};

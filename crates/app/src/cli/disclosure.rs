@@ -60,6 +60,9 @@ pub(crate) fn lines(settings: &Settings, sizes: &[u64], is_learned: bool) -> Vec
     lines.extend(embeds.map(|chosen| embedding_line(settings, chosen, sizes)));
     let consolidates = settings.consolidation_model();
     lines.extend(consolidates.map(consolidation_line));
+    if settings.consolidation_agent {
+        lines.extend(consolidates.map(consolidation_agent_line));
+    }
     lines.extend(settings.agents_extraction_models().map(agent_line));
     let asks_for_agents = settings.agents_extraction_models().next().is_some();
     match settings.extraction_model() {
@@ -114,6 +117,14 @@ fn consolidation_line(chosen: &ChosenModel) -> String {
         "What is new in memory, with statements like it, is sent to {} at {} once, to be worded and merged.",
         chosen.name(),
         chosen.provider.base_url,
+    )
+}
+
+/// The line about what an agent over the consolidation model is sent.
+fn consolidation_agent_line(chosen: &ChosenModel) -> String {
+    format!(
+        "As an agent, {} also reads what is new in memory, with the files of the memory that it opens.",
+        chosen.name()
     )
 }
 
@@ -257,6 +268,13 @@ mod tests {
         let tidying = "What is new in memory, with statements like it, is sent to home/small-1 at \
                        http://127.0.0.1:9/v1 once, to be worded and merged.";
         check(&tidied, true, &[tidying]);
+        let agent = "As an agent, home/small-1 also reads what is new in memory, with the files of the memory that it \
+                     opens.";
+        check(
+            &format!("consolidation_agent = true\n{tidied}"),
+            true,
+            &[tidying, agent],
+        );
         check(
             &format!("forbid_providers = [\"local/home\"]\n{tidied}"),
             true,

@@ -480,6 +480,10 @@ pub(super) fn proposal_lines(report: &ProposalReport) -> Vec<String> {
             count(accepted as u64, "proposal"),
         ));
     }
+    lines.extend(report.agent_lines.iter().map(|(scope, lines)| {
+        let lines = count(*lines as u64, "line");
+        format!("{scope} has {lines} of the consolidation agent")
+    }));
     lines.extend(report.unanswered.iter().map(|(scope, failure)| {
         let why = &failure.message;
         format!("{scope} is written without a model, which is asked again later: {why}")
@@ -493,6 +497,10 @@ pub(super) fn proposals_json(report: &ProposalReport) -> serde_json::Value {
     json!({
         "accepted": report.accepted,
         "dropped": dropped,
+        "agent_lines": report.agent_lines.iter().map(|(scope, lines)| json!({
+            "scope": scope.to_string(),
+            "lines": lines,
+        })).collect::<Vec<_>>(),
         "unanswered": report.unanswered.iter().map(|(scope, failure)| json!({
             "scope": scope.to_string(),
             "class": failure.class.as_str(),

@@ -131,6 +131,8 @@ pub(crate) struct Settings {
     pub(crate) team_reads_member_memory: bool,
     /// How `MEMORY.md` is curated in passes, if it is.
     pub(crate) curation: Option<CurationLimits>,
+    /// Whether the consolidation model also works as an agent.
+    pub(crate) consolidation_agent: bool,
     /// The chosen profile, with the values that other sources override.
     pub(crate) profile: Profile,
     /// Whether memory is put before agents that do not ask for it.
@@ -283,6 +285,7 @@ impl Settings {
             caps: spend::caps(&choices.caps).map_err(anyhow::Error::msg)?,
             currency: choices.currency.trim().to_owned(),
             curation: choices.curates.then_some(choices.curation),
+            consolidation_agent: choices.consolidation_agent,
             switches: Switches {
                 all_off: !choices.memory,
                 off: off_for.collect(),

@@ -104,7 +104,7 @@ fn is_venue_or_none(name: &str) -> bool {
 }
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 85] = [
+pub(crate) static ALL: [Setting; 86] = [
     Setting {
         name: "person",
         group: SettingGroup::You,
@@ -446,6 +446,16 @@ pub(crate) static ALL: [Setting; 85] = [
             ("memories.consolidation_model", NameUnit::Own),
             ("memories.phase_2_model", NameUnit::Own),
         ],
+    },
+    Setting {
+        name: "consolidation_agent",
+        group: SettingGroup::Models,
+        kind: ValueKind::Switch {
+            at: |c| &mut c.consolidation_agent,
+        },
+        about: "whether `consolidation_model` also works as an agent, which reads what is new in a memory with file \
+                tools and writes a handbook and skills from it; it reads all of a memory once, and costs more",
+        also: &[],
     },
     Setting {
         name: "compact_model",

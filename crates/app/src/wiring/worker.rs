@@ -10,7 +10,9 @@ use anyhow::{Context, Result};
 use daybook_engine::bounded;
 #[cfg(feature = "postgres")]
 use daybook_engine::files::name::FileName;
-use daybook_engine::jobs::{BeforeFiles, WorkLimits, WorkerContext, WorkerLock, free_vanished};
+use daybook_engine::jobs::{
+    AGENT_LIMITS, BeforeFiles, WorkLimits, WorkerContext, WorkerLock, free_vanished,
+};
 use daybook_text::redact::Redactor;
 
 use super::{Daybook, MemoryDatabase};
@@ -71,6 +73,7 @@ impl Daybook {
             drain: work.drain,
             consolidation: self.settings.profile.consolidation,
             curation: self.settings.curation,
+            agent: self.settings.consolidation_agent.then_some(AGENT_LIMITS),
             ..WorkLimits::default()
         };
         Ok(WorkerContext {

@@ -1,5 +1,6 @@
 //! Requests to models, as the person at the command line sees them.
 
+mod consolidation_agent;
 mod faults;
 mod manners;
 mod proposals;

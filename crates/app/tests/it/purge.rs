@@ -79,7 +79,7 @@ impl AllBytes {
 }
 
 #[track_caller]
-fn check_gone(root: &Path, texts: &[String]) {
+pub(crate) fn check_gone(root: &Path, texts: &[String]) {
     let all = AllBytes::of(root);
     for text in texts {
         assert_eq!(all.places_of(text), [""; 0], "{text} is left");

@@ -6,6 +6,7 @@
 //!
 //! Not here: files, markers, a person's edits (`files`).
 
+pub mod agent;
 mod branches;
 mod by_session;
 mod candidates;
@@ -47,6 +48,7 @@ use daybook_domain::{
 use daybook_text::fence::{is_hidden, is_line_break, visible, without_citations};
 use jiff::tz::TimeZone;
 
+use agent::AgentPages;
 use proposals::CurrentProposals;
 
 pub use branches::DECIDED;
@@ -137,6 +139,8 @@ pub struct ScopeMemory {
     pub dated: DatedPages,
     /// `notes/<date>.md`: notes that a person asked to keep, in their words.
     pub notes: BTreeMap<String, MemoryPage>,
+    /// `skills/<name>/SKILL.md`: procedures that worked more than once, in the consolidation agent's words.
+    pub skills: BTreeMap<String, MemoryPage>,
     /// The observations that no longer hold, and those that ended their validity.
     pub supersessions: Vec<Supersession>,
     /// The selected sessions, the latest first, which then have files of their own in place of pages; `None` where
@@ -196,7 +200,9 @@ pub fn consolidate_parsed(mut input: MemoryInput, texts: &mut ParsedTexts) -> Sc
     proposals.reword(&mut merged);
     let reworded = persons_words::apply(&input.persons, &mut merged);
     let mut curated = sections::curated_page(input, &accounts, &merged);
-    let summary = sections::summary_page(input, &curated, &accounts);
+    let mut summary = sections::summary_page(input, &curated, &accounts);
+    let mut agent = AgentPages::of(&proposals, &merged);
+    agent.add_sections(&mut curated, &mut summary);
     if input.layout == FileLayout::Mindroom {
         observation_log::with_mindroom_ids(&mut curated, &merged);
     }
@@ -205,6 +211,7 @@ pub fn consolidate_parsed(mut input: MemoryInput, texts: &mut ParsedTexts) -> Sc
         branches: branches::branches_page(input, &accounts, &merged),
         names: names::names_page(input, &accounts, &merged),
         notes: note_pages::note_pages(input, &merged),
+        skills: agent.skills,
         rollouts: None,
         log: ObservationLog::new(input, &merged),
         curated,
@@ -231,7 +238,8 @@ impl ScopeMemory {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let single = [&self.curated, &self.summary, &self.branches, &self.names];
-        let mut made = single.into_iter().chain(self.notes.values());
+        let named = self.notes.values().chain(self.skills.values());
+        let mut made = single.into_iter().chain(named);
         self.dated.is_empty() && made.all(MemoryPage::is_empty)
     }
 
@@ -258,6 +266,7 @@ impl ScopeMemory {
         single
             .into_iter()
             .chain(self.notes.values_mut())
+            .chain(self.skills.values_mut())
             .chain(logs)
     }
 }

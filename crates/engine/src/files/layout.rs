@@ -36,7 +36,11 @@ pub(super) const ENTITY_INDEX: &str = "INDEX.md";
 /// Folder of the diary, or of the logs of each day.
 pub const DAILY: &str = "daily";
 /// Folders in which the engine keeps pages.
-const OWNED_FOLDERS: [&str; 5] = [DAILY, "sessions", "notes", "entities", SUMMARIES];
+const OWNED_FOLDERS: [&str; 6] = [DAILY, "sessions", "notes", "entities", SUMMARIES, SKILLS];
+/// Folder of skills, each a folder with one page.
+const SKILLS: &str = "skills";
+/// Name of a skill's page.
+const SKILL: &str = "SKILL.md";
 
 /// A scope's memory folder below the root.
 #[must_use]
@@ -96,6 +100,12 @@ pub fn pages<'a>(memory: &'a ScopeMemory) -> BTreeMap<FilePath, PlannedPage<'a>>
     let notes = memory.notes.iter();
     let notes = notes.map(|(name, page)| (name.as_str(), made(page)));
     add_named(&mut pages, "notes", notes.collect());
+    for (name, page) in &memory.skills {
+        // A name that is no path is none of a skill.
+        if let Ok(path) = FilePath::new(format!("{SKILLS}/{name}/{SKILL}")) {
+            pages.insert(path, made(page));
+        }
+    }
     match &memory.log {
         None => {
             add_named(&mut pages, DAILY, memory.dated.days().collect());
@@ -131,7 +141,18 @@ pub fn is_engine_page(file: &str) -> bool {
     let below = |folder: &str| file.starts_with(folder) && file.ends_with(".md");
     [CURATED, SUMMARY, BRANCHES, NAMES, LOG].contains(&file)
         || is_rollout_file(file)
+        || is_skill_page(file)
         || ["daily/", "sessions/", "notes/"].into_iter().any(below)
+}
+
+/// Whether a file is the page of a skill.
+#[must_use]
+pub fn is_skill_page(file: &str) -> bool {
+    let below = file
+        .strip_prefix(SKILLS)
+        .and_then(|rest| rest.strip_prefix('/'));
+    let name = below.and_then(|rest| rest.strip_suffix(SKILL));
+    name.is_some_and(|name| name.ends_with('/') && name.len() > 1)
 }
 
 /// Whether the engine keeps a file at this path, entities included. A folder at this path blocks it.

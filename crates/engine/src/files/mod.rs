@@ -5,6 +5,7 @@
 //! tears. `reindex` updates the index afterwards.
 
 pub mod adopt;
+pub mod agent_copy;
 mod atomic;
 pub mod audit;
 pub mod changes;

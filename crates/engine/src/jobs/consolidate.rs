@@ -151,7 +151,7 @@ async fn finish(
     scope: &Scope,
     consolidated: &mut Consolidated,
 ) -> Result<FinishOutcome, StoreError> {
-    let proposed = ask_for_proposals(worker, scope, consolidated.proposals.take()).await;
+    let proposed = ask_for_proposals(worker, claimed, scope, consolidated.proposals.take()).await;
     let results = ConsolidationResults {
         selection: consolidated.plan.as_ref().map(|plan| &plan.record),
         proposals: proposed.record.as_ref(),

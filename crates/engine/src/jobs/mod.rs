@@ -5,6 +5,7 @@
 //!
 //! Not here: when a job is due (`domain`), how results are stored (`store`).
 
+mod agent;
 mod agent_rules;
 mod consolidate;
 mod curation;
@@ -43,6 +44,7 @@ mod worker_lock;
 
 use person_sessions::PersonSessions;
 
+pub use agent::AGENT_LIMITS;
 pub use agent_rules::is_named_agent;
 pub use entities::PersonEntityRepositories;
 pub use folder_sync::FolderSync;
@@ -84,6 +86,7 @@ use crate::files::curation::CurationLimits;
 use crate::files::shared::SharedError;
 use crate::files::stamp::{CommitStamp, Person};
 use daybook_text::redact::Redactor;
+use daybook_working::tool_loop::ToolLoopLimits;
 
 /// This engine's version, as stored with gaps and extractions: a newer engine retries what an older one
 /// gave up.
@@ -143,6 +146,8 @@ pub struct WorkLimits {
     /// Whether consolidations ask their model. A caller that waits for an answer goes without: what is new to the model
     /// stays due.
     pub proposals: bool,
+    /// Bounds of a run of the agent that edits a private copy of a memory with the consolidation model; `None`: none runs.
+    pub agent: Option<ToolLoopLimits>,
     /// How long one job may run without a heartbeat before another worker may take it.
     pub lease: Duration,
     /// How often a failing window is tried, and the pauses in between.
@@ -166,6 +171,7 @@ impl Default for WorkLimits {
             parallel: 4,
             rescans: true,
             proposals: true,
+            agent: None,
             lease: Duration::from_secs(300),
             retry: RetryPolicy::default(),
             drain: Duration::from_secs(10),

@@ -5,6 +5,9 @@
 //! one window to ask about again, and a window that was answered is not sent twice. While the model is unavailable or at
 //! a cap, the files are those of the rules, and the scope is due again later.
 //!
+//! Where nothing is left to ask about, the consolidation agent runs, where it is on (`agent`): it reads statements in their
+//! final words.
+//!
 //! Not here: what is asked and what is accepted (`consolidate`), and what a call costs (`spend`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,12 +18,13 @@ use daybook_domain::limits::{ACCEPTED_PROPOSALS, BACKOFF_MOST};
 use daybook_domain::model::{Model, ModelFailure};
 use daybook_domain::seams::ObservationStore;
 use daybook_domain::{
-    Failure, FailureClass, ObservationId, ProposalRecord, Scope, SessionId, StatementDigest,
-    Timestamp,
+    ClaimedJob, Failure, FailureClass, ObservationId, ProposalRecord, Scope, SessionId,
+    StatementDigest, Timestamp,
 };
 use tracing::field::Empty;
 use tracing::{info, info_span, warn};
 
+use super::agent::{AgentOutcome, AgentPlan, plan_agent, run_agent};
 use super::proposal_record::proposal_record;
 use super::scope_memory::memory_input;
 use super::selection::SelectionPlan;
@@ -53,6 +57,8 @@ pub(super) struct ProposalPlan {
     /// The record differs from the stored one: something in it has become void.
     is_changed: bool,
     question: Option<(Arc<dyn Model>, ProposalWindow)>,
+    /// What the consolidation agent is to do, once nothing else is asked.
+    agent: Option<AgentPlan>,
 }
 
 /// What became of a model's proposals.
@@ -62,6 +68,8 @@ pub struct ProposalReport {
     pub accepted: usize,
     /// Numbers of those that were dropped, by reason.
     pub dropped: BTreeMap<ProposalDropReason, usize>,
+    /// Numbers of lines that the consolidation agent wrote, by scope, where it ran and they were accepted.
+    pub agent_lines: BTreeMap<Scope, usize>,
     /// Scopes about which the model gave no answer, and why. Their files are written without it, and it is asked again.
     pub unanswered: BTreeMap<Scope, Failure>,
 }
@@ -78,6 +86,7 @@ impl ProposalReport {
         for (reason, count) in later.dropped {
             *self.dropped.entry(reason).or_default() += count;
         }
+        self.agent_lines.extend(later.agent_lines);
         self.unanswered.extend(later.unanswered);
     }
 }
@@ -113,16 +122,25 @@ pub(super) async fn plan_proposals(
     let input = memory_input(&worker.into(), scope, observations, (&persons, &texts)).await?;
     let stored = record.clone();
     record.retain_current(&current_statements(&input));
-    let question = model.and_then(|model| {
+    let (mut question, mut agent) = (None, None);
+    if let Some(model) = model {
         let window = next_window(&input, &record, &*model, (selection, &texts));
         // A machine without a model leaves that to others that share the memory.
         record.unfinished &= window.is_some();
-        Some((model, window?))
-    });
+        record.agent.is_due = false;
+        match window {
+            Some(window) => question = Some((model, window)),
+            None => {
+                let built = (&input, selection);
+                agent = plan_agent(worker, (folder, &texts), built, &mut record, model)?;
+            }
+        }
+    }
     Ok(Some(ProposalPlan {
         is_changed: record != stored,
         record,
         question,
+        agent,
     }))
 }
 
@@ -154,9 +172,10 @@ fn next_window(
     ProposalWindow::next(input, record, limits, &mut texts.lock())
 }
 
-/// Asks about the planned window, and returns what is stored with the finish of the job.
+/// Asks about the planned window, or has the agent run, and returns what is stored with the finish of the job.
 pub(super) async fn ask_for_proposals(
     worker: &WorkerContext,
+    claimed: &ClaimedJob,
     scope: &Scope,
     plan: Option<ProposalPlan>,
 ) -> ProposalResults {
@@ -167,13 +186,15 @@ pub(super) async fn ask_for_proposals(
         mut record,
         is_changed,
         question,
+        agent,
     } = plan;
-    let Some((model, window)) = question else {
+    let is_idle = question.is_none() && agent.is_none();
+    if is_idle {
         return ProposalResults {
             record: is_changed.then_some(record),
             ..ProposalResults::default()
         };
-    };
+    }
     if !worker.limits.proposals {
         return ProposalResults {
             record: is_changed.then_some(record),
@@ -181,15 +202,58 @@ pub(super) async fn ask_for_proposals(
             ..ProposalResults::default()
         };
     }
+    if let Some(agent) = agent {
+        return agent_results(worker, (claimed, scope), agent, record, is_changed).await;
+    }
+    let Some((model, window)) = question else {
+        return ProposalResults::default();
+    };
     match ask(&*model, scope, &window).await {
         Ok(validated) => {
             window.record(&mut record);
+            record.agent.is_due = worker.limits.agent.is_some();
             accepted_results(record, validated, worker.clock.now())
         }
         Err(error) => ProposalResults {
             record: is_changed.then_some(record),
             ..unanswered_results(scope, error, worker.clock.now())
         },
+    }
+}
+
+/// Has the agent run. Its lines are written by the next consolidation, which is due at once.
+async fn agent_results(
+    worker: &WorkerContext,
+    (claimed, scope): (&ClaimedJob, &Scope),
+    plan: AgentPlan,
+    mut record: ProposalRecord,
+    is_changed: bool,
+) -> ProposalResults {
+    let outcome = run_agent(worker, claimed, scope, plan, &mut record).await;
+    let now = worker.clock.now();
+    match outcome {
+        AgentOutcome::Merged { lines, is_changed } => ProposalResults {
+            record: Some(record),
+            again_at: is_changed.then_some(now),
+            report: ProposalReport {
+                agent_lines: [(scope.clone(), lines)].into(),
+                ..ProposalReport::default()
+            },
+        },
+        AgentOutcome::Refused(failure, pause) => ProposalResults {
+            record: Some(record),
+            again_at: pause.map(|pause| now.plus(pause)),
+            report: ProposalReport {
+                unanswered: [(scope.clone(), failure)].into(),
+                ..ProposalReport::default()
+            },
+        },
+        AgentOutcome::Unanswered(error) => ProposalResults {
+            record: is_changed.then_some(record),
+            ..unanswered_results(scope, error, now)
+        },
+        // The finish, which is refused, reports it.
+        AgentOutcome::LeaseLost => ProposalResults::default(),
     }
 }
 
@@ -200,7 +264,7 @@ fn accepted_results(
     now: Timestamp,
 ) -> ProposalResults {
     let ValidatedProposals { accepted, dropped } = validated;
-    let has_more = record.unfinished || !accepted.is_empty();
+    let has_more = record.unfinished || record.agent.is_due || !accepted.is_empty();
     let report = ProposalReport {
         accepted: accepted.len(),
         dropped,

@@ -140,10 +140,11 @@ pub(super) async fn cooldown_of(
     if job.is_some_and(|job| job.priority >= Priority::High) {
         return Ok(None);
     }
-    if worker.consolidation_model.is_some()
-        && proposal_record(&*worker.store, scope).await?.unfinished
-    {
-        return Ok(None);
+    if worker.consolidation_model.is_some() {
+        let record = proposal_record(&*worker.store, scope).await?;
+        if record.unfinished || record.agent.is_due {
+            return Ok(None);
+        }
     }
     let last = last_selection(worker, scope).await?;
     // A scope without files has nothing to rest from.

@@ -7,6 +7,7 @@
 )]
 
 mod caps;
+mod consolidation_agent;
 mod fences;
 mod folder_without_project;
 mod forecast;

@@ -54,7 +54,7 @@ fn proposed(ids: &[u64]) -> ProposalRecord {
             .map(|id| (shown(id).id, shown(id).digest))
             .collect(),
         accepted: ids.iter().map(reword).collect(),
-        unfinished: false,
+        ..ProposalRecord::default()
     }
 }
 

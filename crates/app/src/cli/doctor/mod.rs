@@ -5,6 +5,7 @@
 //!
 //! Not here: the rules by which something is sound, which are in the module of the thing itself.
 
+mod consolidation_agent;
 mod database;
 mod files;
 mod finding;
@@ -38,6 +39,7 @@ const CHECKS: &[DoctorCheck] = &[
     database::check_ledger,
     transcripts::check,
     jobs::check,
+    consolidation_agent::check,
     files::check,
     refused::check,
     secrets::check,

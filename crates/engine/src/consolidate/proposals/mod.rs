@@ -16,7 +16,9 @@ mod window;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use daybook_domain::{Observation, ObservationId, Proposal, StatementRef, SupersessionReason, Use};
+use daybook_domain::{
+    AgentLine, Observation, ObservationId, Proposal, StatementRef, SupersessionReason, Use,
+};
 use daybook_text::fence::without_citations;
 
 use super::MemoryInput;
@@ -60,6 +62,14 @@ impl<'a> CurrentProposals<'a> {
         }
     }
 
+    /// The consolidation agent's lines.
+    pub(super) fn agent_lines(&self) -> impl Iterator<Item = &AgentLine> {
+        self.proposals.iter().filter_map(|proposal| match proposal {
+            Proposal::Line(line) => Some(line),
+            Proposal::Merge(_) | Proposal::Reword { .. } | Proposal::Supersede { .. } => None,
+        })
+    }
+
     /// Unites observations that say the same.
     pub(super) fn merge(&self, merged: &mut Vec<MergedObservation>) {
         if self.proposals.is_empty() {
@@ -67,7 +77,7 @@ impl<'a> CurrentProposals<'a> {
         }
         let merges = self.proposals.iter().filter_map(|proposal| match proposal {
             Proposal::Merge(statements) => Some(statements),
-            Proposal::Reword { .. } | Proposal::Supersede { .. } => None,
+            Proposal::Reword { .. } | Proposal::Supersede { .. } | Proposal::Line(_) => None,
         });
         let (mut places, mut absorbed) = (places(merged), BTreeSet::new());
         for statements in merges {
@@ -155,7 +165,7 @@ impl<'a> CurrentProposals<'a> {
                 later,
                 reason,
             } => Some((earlier.id, later.id, *reason)),
-            Proposal::Merge(_) | Proposal::Reword { .. } => None,
+            Proposal::Merge(_) | Proposal::Reword { .. } | Proposal::Line(_) => None,
         })
     }
 

@@ -17,13 +17,15 @@ mod write_validation;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use daybook_domain::model::{
-    FinishReason, Message, Model, ModelError, ModelFailure, ModelReply, Role,
+    FinishReason, Model, ModelError, ModelFailure, ModelReply, Tool, ToolCall,
 };
 use daybook_domain::time::Clock;
 use daybook_domain::{Descriptor, Tenant};
+use daybook_working::tool_loop::{AnswerVerdict, LoopEnd, ToolLoop, ToolLoopLimits, ToolTask};
 
 use super::request::WindowQuestion;
 use super::{
@@ -32,7 +34,7 @@ use super::{
 };
 use crate::extract::entity_tools::EntityRepositories;
 use crate::extract::{ExtractError, Extractor, ExtractorOutput, TokenForecast, Window};
-use tool_session::ToolSession;
+use tool_session::{MAX_OUTCOME_BYTES, ToolSession};
 pub use tools::AgentKind;
 
 /// Most rounds of tool calls in a delivery; then the agent is asked once for its answer, without
@@ -40,6 +42,8 @@ pub use tools::AgentKind;
 const MAX_ROUNDS: usize = 6;
 /// Most calls of one answer that are carried out.
 const MAX_CALLS: usize = 8;
+/// Longest time of a delivery; its model has a bound for each request.
+const MAX_DELIVERY_TIME: Duration = Duration::from_secs(3_600);
 /// The part of the model's context that a transcript may take, in fifths: the rest is for its tools.
 const TRANSCRIPT_FIFTHS: u32 = 2;
 /// The part of the model's context that calls and their outcomes may take, as a divisor.
@@ -142,39 +146,22 @@ impl MemoryAgents {
         question: &WindowQuestion,
     ) -> Result<ExtractorOutput, DeliveryFailure> {
         let repository = self.repositories.open(window.session).await?;
-        let mut session = ToolSession::new(AgentKind::Memory, repository, self.clock.now());
-        let mut request = question.request.clone();
-        request.tools = tools::offered_tools(AgentKind::Memory);
+        let session = ToolSession::new(AgentKind::Memory, repository, self.clock.now());
+        let mut delivery = Delivery {
+            agents: self,
+            window,
+            question,
+            session,
+        };
         let room = model.context_tokens() / TOOLS_PART;
-        let mut used = 0_u32;
-        for _ in 0..MAX_ROUNDS {
-            let mut reply = model.ask(&request).await?;
-            if reply.calls.is_empty() {
-                match self.parse_answer(window, question, reply)? {
-                    Some(extracted) => return Ok(session.finish(extracted)),
-                    None => break,
-                }
-            }
-            let shown = &question.rendered.shown;
-            let guidance = &self.extractor.guidance;
-            let beyond = reply.calls.split_off(reply.calls.len().min(MAX_CALLS));
-            let outcomes = session.carry_out(&reply.calls, beyond.len(), window, shown, guidance);
-            let calls = reply.calls.iter().map(|call| call.arguments.as_str());
-            let outcome_texts = outcomes.iter().map(|outcome| outcome.text.as_str());
-            used = calls
-                .chain(outcome_texts)
-                .chain([reply.text.as_str()])
-                .fold(used, |sum, text| {
-                    sum.saturating_add(model.count_tokens(text))
-                });
-            if used > room {
-                break;
-            }
-            request.messages.push(Message {
-                calls: reply.calls,
-                ..Message::new(Role::Assistant, reply.text)
-            });
-            request.messages.extend(outcomes);
+        let tools = ToolLoop::new(model, &*self.clock, delivery_limits(room));
+        let report = tools.run(question.request.clone(), &mut delivery).await;
+        let session = delivery.session;
+        match report.end {
+            LoopEnd::Answered(extracted) => return Ok(session.finish(extracted?)),
+            LoopEnd::Failed(failure) => return Err(failure.into()),
+            // It is asked once for its answer.
+            LoopEnd::Rejected(_) | LoopEnd::Stopped(_) | LoopEnd::Cancelled => {}
         }
         // The tools' outcomes are sent as text: providers accept no outcomes where no tools are offered.
         let mut last = question.request.clone();
@@ -207,6 +194,60 @@ impl MemoryAgents {
             (Err(_), FinishReason::Stop | FinishReason::Tools) => Ok(None),
             (Err(error), FinishReason::Length) => Err(DeliveryFailure::NoRoom(error)),
             (Err(error), FinishReason::Filtered) => Err(DeliveryFailure::Failed(error)),
+        }
+    }
+}
+
+/// Bounds of a delivery whose calls and outcomes have `room` tokens. They are few, so that all are kept; its time is
+/// that of the job.
+fn delivery_limits(room: u32) -> ToolLoopLimits {
+    ToolLoopLimits {
+        turns: MAX_ROUNDS,
+        calls_per_turn: MAX_CALLS,
+        corrections: 0,
+        kept_tokens: u32::MAX,
+        call_tokens: room.into(),
+        sent_tokens: u64::MAX,
+        outcome_bytes: 2 * MAX_OUTCOME_BYTES,
+        bytes: usize::MAX,
+        time: MAX_DELIVERY_TIME,
+    }
+}
+
+/// One delivery, as a task with tools.
+struct Delivery<'a> {
+    agents: &'a MemoryAgents,
+    window: Window<'a>,
+    question: &'a WindowQuestion,
+    session: ToolSession,
+}
+
+#[async_trait]
+impl ToolTask for Delivery<'_> {
+    type Answer = Result<ExtractorOutput, DeliveryFailure>;
+
+    fn tools(&self) -> Vec<Tool> {
+        tools::offered_tools(AgentKind::Memory)
+    }
+
+    async fn call(&mut self, call: &ToolCall) -> String {
+        let shown = &self.question.rendered.shown;
+        let guidance = &self.agents.extractor.guidance;
+        self.session.carry_out(call, self.window, shown, guidance)
+    }
+
+    fn refusal(&self, call: &ToolCall) -> String {
+        tools::refusal_message(AgentKind::Memory, &call.name).unwrap_or_default()
+    }
+
+    fn answer(&mut self, reply: &ModelReply) -> AnswerVerdict<Self::Answer> {
+        let parsed = self
+            .agents
+            .parse_answer(self.window, self.question, reply.clone());
+        match parsed {
+            Ok(Some(extracted)) => AnswerVerdict::Accepted(Ok(extracted)),
+            Ok(None) => AnswerVerdict::Rejected("the answer is unusable".to_owned()),
+            Err(failure) => AnswerVerdict::Accepted(Err(failure)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use daybook_domain::model::{FailureCost, ModelRequest, ToolCall};
+use daybook_domain::model::{FailureCost, ModelRequest, Role, ToolCall};
 use daybook_domain::{EntityChange, EntityWrite, Event, FailureClass, Session, Timestamp};
 use daybook_text::prompt::Prompt;
 use serde_json::{Value, json};

@@ -11,7 +11,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::MAX_CALLS;
 use super::tools::{AgentKind, refusal_message};
 use super::write_validation::rejection_reason;
 use crate::extract::entity_tools::{EntityRepository, MAX_LISTED_ENTITIES};
@@ -21,7 +20,7 @@ use crate::extract::model::truncate::keep_ends;
 use crate::extract::{DropCounts, ExtractorOutput, Window};
 
 /// Most bytes of a tool's outcome.
-const MAX_OUTCOME_BYTES: usize = 8 * 1024;
+pub(super) const MAX_OUTCOME_BYTES: usize = 8 * 1024;
 
 /// Executes the tool calls of one delivery, and records their outcomes.
 pub(super) struct ToolSession {
@@ -80,29 +79,18 @@ impl ToolSession {
         }
     }
 
-    /// Executes calls in order. `beyond` further calls exceeded the bound and are only reported.
+    /// Executes one call.
     pub(super) fn carry_out(
         &mut self,
-        calls: &[ToolCall],
-        beyond: usize,
+        call: &ToolCall,
         window: Window<'_>,
         shown: &[usize],
         guidance: &Guidance,
-    ) -> Vec<Message> {
-        let mut outcomes = Vec::new();
-        for (n, call) in calls.iter().enumerate() {
-            let outcome = self.outcome(call, window, shown, guidance);
-            let mut outcome =
-                keep_ends(&outcome.unwrap_or_else(|error| error), MAX_OUTCOME_BYTES, 0);
-            if n + 1 == calls.len() && beyond > 0 {
-                outcome.push_str(&format!(
-                    "\n{beyond} more calls were not carried out: at most {MAX_CALLS} at once."
-                ));
-            }
-            outcomes.push(Message::outcome(&call.id, &outcome));
-            self.outcomes.push((call.name.clone(), outcome));
-        }
-        outcomes
+    ) -> String {
+        let outcome = self.outcome(call, window, shown, guidance);
+        let outcome = keep_ends(&outcome.unwrap_or_else(|error| error), MAX_OUTCOME_BYTES, 0);
+        self.outcomes.push((call.name.clone(), outcome.clone()));
+        outcome
     }
 
     fn outcome(
