@@ -10,7 +10,7 @@ mod restoring;
 pub(crate) mod store_move;
 mod writing;
 
-pub(crate) use restoring::restore;
+pub(crate) use restoring::{BACKED_UP_TOMBSTONES, restore};
 pub(crate) use writing::write;
 
 use std::collections::BTreeMap;
@@ -27,13 +27,15 @@ const FORM: u32 = 1;
 /// The name of the manifest in a backup.
 const MANIFEST: &str = "manifest.json";
 /// What a backup contains of the data folder, beside the database.
-const PARTS: [&str; 13] = [
+const PARTS: [&str; 15] = [
     "daybook.toml",
     rules_file::FILE,
     redaction::KEY_FILE,
     daybook_store::flush_state::FILE,
     "purged/tombstones",
     "purged/receipts.jsonl",
+    "purged/key",
+    "purged/newest",
     "users",
     "agents",
     "teams",

@@ -35,6 +35,7 @@ mod persons_word;
 mod projects;
 mod prompts;
 mod purge;
+mod purge_restores;
 mod reach;
 mod rebuild;
 mod recall;

@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use crate::fixture::{TestPlace, TestSession, daybook, teaching_session};
 
 /// A word that only one session has.
-fn marker(nth: usize) -> String {
+pub(crate) fn marker(nth: usize) -> String {
     format!("zq{nth}marker{}x", nth * 7919 + 13)
 }
 
 /// A word that only one session's later part has.
-fn late_marker(nth: usize) -> String {
+pub(crate) fn late_marker(nth: usize) -> String {
     format!("zw{nth}later{}y", nth * 6151 + 7)
 }
 
-fn files_below(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut open = vec![folder.to_owned()];
     while let Some(next) = open.pop() {
@@ -79,7 +79,7 @@ impl AllBytes {
 }
 
 #[track_caller]
-fn check_gone(root: &Path, texts: &[String]) {
+pub(crate) fn check_gone(root: &Path, texts: &[String]) {
     let all = AllBytes::of(root);
     for text in texts {
         assert_eq!(all.places_of(text), [""; 0], "{text} is left");
@@ -87,7 +87,7 @@ fn check_gone(root: &Path, texts: &[String]) {
 }
 
 /// A session in one of several projects, whose words no other session has.
-fn marked_session(place: &TestPlace, nth: usize, projects: usize) -> TestSession {
+pub(crate) fn marked_session(place: &TestPlace, nth: usize, projects: usize) -> TestSession {
     let folder = place.home().join(format!("work/project{}", nth % projects));
     let (early, late) = (marker(nth), late_marker(nth));
     TestSession::new(u32::try_from(nth).unwrap() + 1)
@@ -121,7 +121,7 @@ fn marked_session(place: &TestPlace, nth: usize, projects: usize) -> TestSession
 }
 
 /// A memory of `sessions` sessions, some of them another user's.
-fn marked_place(sessions: usize, projects: usize) -> TestPlace {
+pub(crate) fn marked_place(sessions: usize, projects: usize) -> TestPlace {
     let place = TestPlace::new();
     for nth in 0..sessions {
         let session = marked_session(&place, nth, projects);
@@ -139,7 +139,7 @@ struct Rest {
     answers: BTreeMap<usize, Value>,
 }
 
-fn label_of(place: &TestPlace, nth: usize, sessions: &Value) -> String {
+pub(crate) fn label_of(place: &TestPlace, nth: usize, sessions: &Value) -> String {
     let id = TestSession::new(u32::try_from(nth).unwrap() + 1)
         .id()
         .to_owned();
@@ -254,7 +254,7 @@ fn check_purges(sessions: usize, count: usize) {
     }
 }
 
-fn scope_of(place: &TestPlace, nth: usize, projects: usize) -> String {
+pub(crate) fn scope_of(place: &TestPlace, nth: usize, projects: usize) -> String {
     let all = place.json(&["projects"]);
     let name = format!("work/project{}", nth % projects);
     let mut keys = all["projects"].as_object().unwrap().iter();
@@ -303,7 +303,6 @@ fn nothing_brings_back_what_was_purged() {
     place.run(&["restore", "--at", &oldest, "--scope", &scope]);
     place.stdout(&["update"]);
     place.stdout(&["rebuild"]);
-    place.run(&["jobs", "redo"]);
     check_gone(&place.root(), &texts);
 
     // A backup that was made before, with the tombstones of now.
