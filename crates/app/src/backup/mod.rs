@@ -1,4 +1,4 @@
-//! Backups of a data folder, and moves of a memory to another database.
+//! Backups of a data folder, archives that other programs read, and moves of a memory to another database.
 //!
 //! A backup is one tar file with the database, the memory folders with their histories, the settings, and last a manifest
 //! of its contents. The database is copied before the folders are read. So files may be newer than the database, never
@@ -6,6 +6,7 @@
 //!
 //! Left out is the state of a running machine: the spool, locks of workers, tokens.
 
+pub(crate) mod archive;
 mod restoring;
 pub(crate) mod store_move;
 mod writing;
@@ -27,14 +28,13 @@ const FORM: u32 = 1;
 /// The name of the manifest in a backup.
 const MANIFEST: &str = "manifest.json";
 /// What a backup contains of the data folder, beside the database.
-const PARTS: [&str; 15] = [
+const PARTS: [&str; 14] = [
     "daybook.toml",
     rules_file::FILE,
     redaction::KEY_FILE,
     daybook_store::flush_state::FILE,
     "purged/tombstones",
     "purged/receipts.jsonl",
-    "purged/key",
     "purged/newest",
     "users",
     "agents",

@@ -9,9 +9,10 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use daybook_engine::jobs::purge::PURGED;
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
+use serde::de::DeserializeOwned;
 use tar::{Archive, EntryType};
 
-use super::{FORM, FileSummary, MANIFEST, Manifest, tables};
+use super::{FORM, FileSummary, MANIFEST, Manifest, TableSummary, archive, tables};
 use crate::folders::data_folder::{self, display_path};
 use crate::process::block_on;
 use crate::wiring::DATABASE;
@@ -24,10 +25,25 @@ const MOST_MANIFEST: u64 = 1 << 30;
 /// Makes the data folder at `root`, which must be missing or hold nothing but what purges left there, from the backup at
 /// `path`.
 pub(crate) fn restore(path: &Path, root: &Path) -> Result<Manifest> {
+    make_folder(path, root, |found, folder| {
+        if found.files.contains_key(archive::ABOUT) {
+            bail!("it is an archive: `daybook import` reads it");
+        }
+        check(found, folder)
+    })
+    .with_context(|| format!("{} cannot be restored", display_path(path)))
+}
+
+/// Unpacks the tar file at `path`, has it completed and checked, and puts its parts into `root`.
+pub(super) fn make_folder<M>(
+    path: &Path,
+    root: &Path,
+    check: impl FnOnce(&UnpackedTar, &Path) -> Result<M>,
+) -> Result<M> {
     let file = File::open(path).with_context(|| format!("cannot read {}", display_path(path)))?;
     if has_more_than_purges(root) {
         bail!(
-            "{} is not empty, and a restore overwrites nothing; move everything in it but the folder `{PURGED}` \
+            "{} is not empty, and nothing in it is overwritten; move everything in it but the folder `{PURGED}` \
              away, or name another folder with --root",
             display_path(root)
         );
@@ -38,9 +54,7 @@ pub(crate) fn restore(path: &Path, root: &Path) -> Result<Manifest> {
         .prefix(".restoring-")
         .tempdir_in(root)
         .with_context(failed)?;
-    let manifest = unpack(file, unpacked.path())
-        .and_then(|found| check(&found, unpacked.path()))
-        .with_context(|| format!("{} cannot be restored", display_path(path)))?;
+    let manifest = check(&unpack(file, unpacked.path())?, unpacked.path())?;
     let mut parts: Vec<PathBuf> = Vec::new();
     for part in fs::read_dir(unpacked.path()).with_context(failed)? {
         parts.push(part.with_context(failed)?.path());
@@ -79,20 +93,63 @@ fn keep_beside(part: &Path, purged: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The unpacked contents of a backup.
-struct UnpackedBackup {
+/// The unpacked contents of a tar file.
+pub(super) struct UnpackedTar {
     files: BTreeMap<String, FileSummary>,
     manifest: Option<Vec<u8>>,
 }
 
-fn unpack(file: File, into: &Path) -> Result<UnpackedBackup> {
-    let mut found = UnpackedBackup {
+impl UnpackedTar {
+    /// Its manifest, once its form is known to be `form`.
+    pub(super) fn manifest<M: DeserializeOwned>(&self, form: u32) -> Result<M> {
+        let Some(text) = &self.manifest else {
+            bail!("it has no {MANIFEST}: it was not written by daybook, or it is cut off");
+        };
+        let header: ManifestHeader =
+            serde_json::from_slice(text).context("its manifest cannot be read")?;
+        if header.form != form {
+            bail!(
+                "it has form {}, and this daybook reads form {form}; update daybook",
+                header.form
+            );
+        }
+        serde_json::from_slice(text).context("its manifest cannot be read")
+    }
+
+    /// Checks that there is exactly what a manifest lists, unchanged.
+    pub(super) fn check_files(&self, listed: &BTreeMap<String, FileSummary>) -> Result<()> {
+        for name in listed.keys().chain(self.files.keys()) {
+            if listed.get(name) != self.files.get(name) {
+                bail!("{name} is not what was written: the file is damaged; use another one");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks that the tables of a store have the rows that a manifest lists.
+pub(super) fn check_tables(
+    store: &SqliteStore,
+    listed: &BTreeMap<String, TableSummary>,
+) -> Result<()> {
+    let counted = block_on(tables(store))?;
+    for (name, then) in listed {
+        // Tables of a newer schema are accepted; a missing table is not.
+        if counted.get(name).is_none_or(|now| now != then) {
+            bail!("the table {name} is not what was written: the file is damaged; use another one");
+        }
+    }
+    Ok(())
+}
+
+fn unpack(file: File, into: &Path) -> Result<UnpackedTar> {
+    let mut found = UnpackedTar {
         files: BTreeMap::new(),
         manifest: None,
     };
     let mut links = Vec::new();
     for entry in Archive::new(file).entries()? {
-        let mut entry = entry.context("it is no backup, or is cut off")?;
+        let mut entry = entry.context("it is no file of daybook, or is cut off")?;
         let name = check_name(&entry.path()?)?;
         let target = into.join(&name);
         match entry.header().entry_type() {
@@ -184,38 +241,12 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::Error::other("there are no symbolic links here"))
 }
 
-fn check(found: &UnpackedBackup, folder: &Path) -> Result<Manifest> {
-    let Some(text) = &found.manifest else {
-        bail!("it has no {MANIFEST}: it is no backup of daybook, or it is cut off");
-    };
-    let form: ManifestHeader =
-        serde_json::from_slice(text).context("its manifest cannot be read")?;
-    if form.form != FORM {
-        bail!(
-            "it has form {}, and this daybook reads form {FORM}; update daybook",
-            form.form
-        );
-    }
-    let manifest: Manifest = serde_json::from_slice(text).context("its manifest cannot be read")?;
-    let names = manifest.files.keys().chain(found.files.keys());
-    for name in names {
-        if manifest.files.get(name) != found.files.get(name) {
-            bail!("{name} is not what was backed up: the backup is damaged; use another one");
-        }
-    }
-    let counted = {
-        let store = SqliteStore::open(&folder.join(DATABASE), SqliteOptions::default())?;
-        store.check()?;
-        block_on(tables(&store))?
-    };
-    for (name, then) in &manifest.tables {
-        // Tables of a newer schema are accepted; a missing table is not.
-        if counted.get(name).is_none_or(|now| now != then) {
-            bail!(
-                "the table {name} is not what was backed up: the backup is damaged; use another one"
-            );
-        }
-    }
+fn check(found: &UnpackedTar, folder: &Path) -> Result<Manifest> {
+    let manifest: Manifest = found.manifest(FORM)?;
+    found.check_files(&manifest.files)?;
+    let store = SqliteStore::open(&folder.join(DATABASE), SqliteOptions::default())?;
+    store.check()?;
+    check_tables(&store, &manifest.tables)?;
     Ok(manifest)
 }
 

@@ -1,16 +1,17 @@
-//! Writes a backup while other processes work.
+//! Writes a backup while other processes work, and the tar file that an archive is, too.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use daybook_engine::files::{FilesConfig, Folder, LockOutcome};
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
+use serde::Serialize;
 use tar::{Builder, EntryType, Header};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 use super::{FORM, FileSummary, MANIFEST, Manifest, PARTS, tables};
 use crate::folders::data_folder::display_path;
@@ -22,54 +23,79 @@ const FOLDER_WAIT: Duration = Duration::from_secs(30);
 
 /// Writes a backup of the data folder at `root`, whose database is `store`, to a new file at `path`.
 pub(crate) fn write(root: &Path, store: &SqliteStore, path: &Path, at: i64) -> Result<Manifest> {
-    if path.exists() {
-        bail!("{} exists already; name a new file", display_path(path));
-    }
-    let beside = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let beside = beside.unwrap_or(Path::new("."));
-    let failed = || format!("cannot write {}", display_path(path));
-    // Temporary files are readable by their owner alone, and so is the backup.
-    let file = NamedTempFile::new_in(beside).with_context(failed)?;
-    let scratch = tempfile::tempdir_in(beside).with_context(failed)?;
-    let copy = scratch.path().join(DATABASE);
+    let mut writing = TarWriter::create(path)?;
+    let copy = writing.scratch(DATABASE);
     store.copy_to(&copy)?;
     let counted = {
         let copy = SqliteStore::open(&copy, SqliteOptions::default())?;
         block_on(tables(&copy))?
     };
-    let mut writing = BackupWriter {
-        tar: Builder::new(file),
-        files: BTreeMap::new(),
-    };
     writing.add_file(&copy, DATABASE)?;
     for part in PARTS {
         writing.add(&root.join(part), part)?;
     }
-    let manifest = Manifest {
+    writing.finish(MANIFEST, |files| Manifest {
         form: FORM,
         daybook: env!("CARGO_PKG_VERSION").to_owned(),
         at,
         tables: counted,
-        files: writing.files,
-    };
-    let text = serde_json::to_vec_pretty(&manifest)?;
-    append(&mut writing.tar, MANIFEST, text.len() as u64, 0o600, &*text).with_context(failed)?;
-    let file = writing.tar.into_inner().with_context(failed)?;
-    file.as_file().sync_all().with_context(failed)?;
-    file.persist_noclobber(path).with_context(failed)?;
-    Ok(manifest)
+        files,
+    })
 }
 
-struct BackupWriter {
+/// A tar file that is there whole or not at all, readable by its owner alone.
+pub(super) struct TarWriter<'a> {
+    path: &'a Path,
     tar: Builder<NamedTempFile>,
     files: BTreeMap<String, FileSummary>,
+    scratch: TempDir,
 }
 
-impl BackupWriter {
+impl<'a> TarWriter<'a> {
+    /// Begins a new file at `path`, where none may be.
+    pub(super) fn create(path: &'a Path) -> Result<Self> {
+        if path.exists() {
+            bail!("{} exists already; name a new file", display_path(path));
+        }
+        let beside = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let beside = beside.unwrap_or(Path::new("."));
+        let failed = || format!("cannot write {}", display_path(path));
+        // Temporary files are readable by their owner alone, and so is what becomes of them.
+        let file = NamedTempFile::new_in(beside).with_context(failed)?;
+        let scratch = tempfile::tempdir_in(beside).with_context(failed)?;
+        Ok(Self {
+            path,
+            tar: Builder::new(file),
+            files: BTreeMap::new(),
+            scratch,
+        })
+    }
+
+    /// A path for a file of that name that is added later, and then removed.
+    pub(super) fn scratch(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    /// Adds the manifest of all that was added, and puts the file in its place.
+    pub(super) fn finish<M: Serialize>(
+        mut self,
+        name: &str,
+        manifest: impl FnOnce(BTreeMap<String, FileSummary>) -> M,
+    ) -> Result<M> {
+        let failed = || format!("cannot write {}", display_path(self.path));
+        let manifest = manifest(self.files);
+        let text = serde_json::to_vec_pretty(&manifest)?;
+        append(&mut self.tar, name, text.len() as u64, 0o600, &*text).with_context(failed)?;
+        let file = self.tar.into_inner().with_context(failed)?;
+        file.as_file().sync_all().with_context(failed)?;
+        file.persist_noclobber(self.path).with_context(failed)?;
+        Ok(manifest)
+    }
+
     /// Adds the file, link or folder at `path` under `name`, if it exists.
-    fn add(&mut self, path: &Path, name: &str) -> Result<()> {
+    pub(super) fn add(&mut self, path: &Path, name: &str) -> Result<()> {
         let kind = match fs::symlink_metadata(path) {
             Ok(metadata) => metadata.file_type(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -131,8 +157,17 @@ impl BackupWriter {
         Ok(())
     }
 
+    /// Adds a file of our own, for its owner alone, whatever the permissions of new files are here.
+    pub(super) fn add_private(&mut self, path: &Path, name: &str) -> Result<()> {
+        self.add_file_as(path, name, Some(0o600))
+    }
+
     /// Adds a file as it is while it is open: a person's editor may replace it meanwhile.
-    fn add_file(&mut self, path: &Path, name: &str) -> Result<()> {
+    pub(super) fn add_file(&mut self, path: &Path, name: &str) -> Result<()> {
+        self.add_file_as(path, name, None)
+    }
+
+    fn add_file_as(&mut self, path: &Path, name: &str, mode: Option<u32>) -> Result<()> {
         let cannot = || format!("cannot read {}", display_path(path));
         let mut file = match File::open(path) {
             Ok(file) => file,
@@ -142,7 +177,10 @@ impl BackupWriter {
         let mut hash = blake3::Hasher::new();
         let bytes = io::copy(&mut file, &mut hash).with_context(cannot)?;
         file.rewind().with_context(cannot)?;
-        let mode = mode_of(&file.metadata().with_context(cannot)?);
+        let mode = match mode {
+            Some(mode) => mode,
+            None => mode_of(&file.metadata().with_context(cannot)?),
+        };
         let mut rest = file.take(bytes);
         append(&mut self.tar, name, bytes, mode, &mut rest).with_context(cannot)?;
         if rest.limit() > 0 {

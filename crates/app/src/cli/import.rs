@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -19,16 +19,18 @@ use daybook_engine::stop::Stop;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use super::import_archive::{self, import_archive};
 use super::import_summary::ImportSummary;
 use super::update::{as_json, count_due_sessions};
 use super::{CommonArgs, can_ask, disclosure, first_run, watch};
 use crate::background::host_folders;
+use crate::backup::archive::is_archive;
 use crate::clock::SystemClock;
 use crate::folders::hosts::{TranscriptFile, transcript_folders, transcripts_in};
 use crate::folders::{data_folder, sample};
 use crate::models::embedding::embed_waiting;
 use crate::process::{block_on, lower_priority, stop_on_interrupt};
-use crate::service::damage;
+use crate::service::{RequestError, damage};
 use crate::settings::Settings;
 use crate::terminal::output::{
     count, dim, eprint_line, json as print_json, print_line, size, warn,
@@ -41,7 +43,8 @@ use crate::wiring::Daybook;
 ///
 /// Without a path, the sessions of Claude Code and Codex on this machine are imported. `-` reads
 /// standard input. Importing again adds only what is new. A file that fails is named, and the others are
-/// imported all the same; the exit code is 1 then.
+/// imported all the same; the exit code is 1 then. An archive that `daybook export` wrote becomes a memory in an empty data
+/// folder.
 #[derive(Args)]
 pub(crate) struct ImportCommand {
     /// Files and folders; `-` for standard input
@@ -73,12 +76,21 @@ pub(crate) struct ImportCommand {
     /// Keep importing new events from there, until stopped
     #[arg(long, conflicts_with_all = ["undo", "dry_run", "sample", "no_process"])]
     watch: bool,
+    /// With an archive: also purge what this file of tombstones names, `purged/tombstones` of the folder that was exported
+    #[arg(long, value_name = "FILE")]
+    tombstones: Option<PathBuf>,
 }
 
 impl ImportCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         if let Some(number) = self.undo {
             return undo(common, number);
+        }
+        if let Some(archive) = self.archive()? {
+            return match self.dry_run {
+                true => import_archive::dry_run(common, archive),
+                false => import_archive(common, archive, self.tombstones.as_deref()),
+            };
         }
         let common = &self.with_sample_root(common)?;
         suggest::use_flags(common);
@@ -130,6 +142,21 @@ impl ImportCommand {
         } else {
             ExitCode::SUCCESS
         })
+    }
+
+    /// The archive, where one is to be imported.
+    fn archive(&self) -> Result<Option<&Path>> {
+        let archive = self.paths.iter().find(|path| is_archive(path));
+        let is_alone = self.paths.len() == 1 && !self.has_filters() && !self.watch;
+        match archive {
+            Some(_) if !is_alone => bail!(RequestError::Invalid(
+                "an archive is a whole memory: import it alone, without filters".to_owned()
+            )),
+            None if self.tombstones.is_some() => bail!(RequestError::Invalid(
+                "--tombstones goes with an archive of `daybook export`".to_owned()
+            )),
+            archive => Ok(archive.map(PathBuf::as_path)),
+        }
     }
 
     /// The arguments with a data folder of the sample's own, so that it never mixes with a person's memory.

@@ -10,11 +10,13 @@ mod disclosure;
 mod doctor;
 mod entities;
 mod eval;
+mod export;
 mod first_run;
 mod forecast;
 mod history;
 mod hook;
 mod import;
+mod import_archive;
 mod import_summary;
 mod jobs;
 mod mcp;
@@ -197,6 +199,8 @@ enum CliCommand {
     Rebuild(update::RebuildCommand),
     /// Write the whole memory to one file, while agents keep working
     Backup(backup::BackupCommand),
+    /// Write the whole memory to one file that other programs read
+    Export(export::ExportCommand),
     /// Create a data folder from a backup; with --at bring memory files to an earlier state
     Restore(backup::RestoreCommand),
     /// Move memory into a PostgreSQL database, or back into the data folder
@@ -302,6 +306,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Redact(command) => command.run(common),
         CliCommand::Eval(command) => command.run(common),
         CliCommand::Backup(command) => command.run(common),
+        CliCommand::Export(command) => command.run(common),
         CliCommand::Restore(command) => command.run(common),
         CliCommand::MoveStore(command) => command.run(common),
         CliCommand::Config(command) => command.run(common),
@@ -356,6 +361,7 @@ impl CliCommand {
             | Self::Undo(_)
             | Self::Purge(_)
             | Self::Backup(_)
+            | Self::Export(_)
             | Self::Restore(_)
             | Self::MoveStore(_)
             | Self::Doctor(_)

@@ -21,11 +21,9 @@ use crate::folders::data_folder::display_path;
 
 /// Derives the key of tombstones from that of the data folder's fingerprints, which every backup has.
 const KEY_CONTEXT: &str = "daybook tombstones of purged events 1";
-/// Name of the file with the key, where it is not derived: 64 hexadecimal digits.
-pub(crate) const KEY: &str = "key";
 /// Name of the file with the tenant and one tombstone of the newest purge.
 const NEWEST: &str = "newest";
-/// Longest of these two files that is read, in bytes.
+/// Longest file of it that is read, in bytes.
 const FILE_BYTES: u64 = 4096;
 
 /// The tenant's key of tombstones, which is stored if it is new.
@@ -34,30 +32,11 @@ pub(crate) async fn purge_key(
     root: &Path,
     tenant: &Tenant,
 ) -> Result<PurgeKey> {
-    let fresh = match read_given_key(root)? {
-        Some(key) => key,
-        None => match redaction::read_key(root)? {
-            Some(folders) => PurgeKey(blake3::derive_key(KEY_CONTEXT, &folders.0)),
-            None => bail!("the data folder has no {}", redaction::KEY_FILE),
-        },
+    let Some(folders) = redaction::read_key(root)? else {
+        bail!("the data folder has no {}", redaction::KEY_FILE);
     };
+    let fresh = PurgeKey(blake3::derive_key(KEY_CONTEXT, &folders.0));
     Ok(purges.purge_key(tenant, &fresh).await?)
-}
-
-/// Keeps a key that is not derived from the data folder's: that of an archive.
-pub(crate) fn keep_key(root: &Path, key: &PurgeKey) -> Result<()> {
-    write(root, KEY, &blake3::Hash::from_bytes(key.0).to_hex())
-}
-
-fn read_given_key(root: &Path) -> Result<Option<PurgeKey>> {
-    let path = root.join(PURGED).join(KEY);
-    if !path.exists() {
-        return Ok(None);
-    }
-    let failed = || format!("{} is no key of tombstones", display_path(&path));
-    let text = bounded::read_text(&path, FILE_BYTES).with_context(failed)?;
-    let key = blake3::Hash::from_hex(text.trim()).with_context(failed)?;
-    Ok(Some(PurgeKey(key.into())))
 }
 
 /// Stores the tombstones of the file in a database that was made again. Returns how many it lacked.

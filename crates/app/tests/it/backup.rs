@@ -136,7 +136,7 @@ fn a_damaged_backup_is_refused_and_leaves_nothing() {
             "something is left"
         );
     };
-    check("is not what was backed up");
+    check("is not what was written");
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     check("cannot be restored");
     fs::write(&file, b"anything").unwrap();

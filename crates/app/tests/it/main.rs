@@ -8,6 +8,7 @@
 
 mod agents;
 mod agents_history;
+mod archive;
 mod backup;
 mod cli;
 mod codex_files;

@@ -22,10 +22,6 @@ use super::skipped::find_refused;
 ///
 /// The next writer commits them as the person's. Calling it again adds nothing.
 ///
-/// The next writer commits them as the person's. Calling it again adds nothing.
-///
-/// The next writer commits them as the person's. Calling it again adds nothing.
-///
 /// # Errors
 /// When the disk cannot be read or written.
 pub fn adopt(lock: &WriterLock<'_>, old: &Path, from: &str) -> Result<usize, FilesError> {

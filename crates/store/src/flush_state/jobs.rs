@@ -72,14 +72,9 @@ impl<S: Store + JobRows> JobQueue for Ledgered<S> {
 
     async fn abandon(&self, holder: &str) -> Result<usize, StoreError> {
         let mut locked = self.lock().await?;
-        let jobs = locked
-            .state
-            .entries
-            .values_mut()
-            .map(|entry| &mut entry.job);
-        let freed = jobs
-            .filter_map(|job| job.abandon(holder).then_some(()))
-            .count();
+        let held = locked.state.jobs_mut(|job| holder_of(job) == Some(holder));
+        let freed = held.filter_map(|job| job.abandon(holder).then_some(()));
+        let freed = freed.count();
         locked.save()?;
         // Rows of sessions may still show a lease that has already ended in the file.
         let others = self.other_jobs().await?;
@@ -214,19 +209,14 @@ impl<S: Store + JobRows> JobControl for Ledgered<S> {
         most: usize,
     ) -> Result<usize, StoreError> {
         let mut locked = self.lock().await?;
-        let beside = |job: &&mut Job| {
+        let beside = |job: &Job| {
             let JobKey::Extract(other) = &job.key else {
                 return false;
             };
             let same = (&other.tenant, &other.agent) == (&session.tenant, &session.agent);
             same && other != session && job.user.as_deref() == user && job.due_at().is_some()
         };
-        let jobs = locked
-            .state
-            .entries
-            .values_mut()
-            .map(|entry| &mut entry.job);
-        let mut waiting: Vec<&mut Job> = jobs.filter(beside).collect();
+        let mut waiting: Vec<&mut Job> = locked.state.jobs_mut(beside).collect();
         waiting.sort_by(|a, b| (a.deadline, a.key.parts()).cmp(&(b.deadline, b.key.parts())));
         let raised = waiting.into_iter().take(most);
         let raised = raised.map(|job| job.raise(Priority::Raised)).count();
@@ -404,7 +394,7 @@ impl<S: Store + JobRows> Ledgered<S> {
         let mut claimed = Vec::new();
         let mut lent = Vec::new();
         for key in &keys {
-            let Some(entry) = locked.state.entries.get_mut(key) else {
+            let Some(entry) = locked.state.entry_mut(key) else {
                 continue;
             };
             claimed.extend(entry.job.claim(claim.holder, claim.now, claim.lease));

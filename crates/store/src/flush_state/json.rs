@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use daybook_domain::claim::{Lane, Rounds};
 use daybook_domain::{Job, JobKey, SessionId, Tenant};
@@ -43,11 +43,11 @@ const INDENT: &str = "    ";
 /// The texts of the entries that were written last. The whole file is replaced with each change, which concerns one entry
 /// or a few: the texts of all others are copied.
 #[derive(Debug, Default)]
-pub(super) struct EntryTexts(BTreeMap<JobKey, EntryText>);
+pub(super) struct EntryTexts(BTreeMap<Arc<JobKey>, EntryText>);
 
 #[derive(Debug)]
 struct EntryText {
-    entry: LedgerEntry,
+    entry: Arc<LedgerEntry>,
     /// The entry's name in the file.
     name: String,
     text: String,
@@ -58,14 +58,17 @@ impl EntryTexts {
     fn update(&mut self, state: &FlushState) -> Result<(), serde_json::Error> {
         self.0.retain(|key, _| state.entries.contains_key(key));
         for (key, entry) in &state.entries {
-            let JobKey::Extract(id) = key else { continue };
+            let JobKey::Extract(id) = &**key else {
+                continue;
+            };
             if self.0.get(key).is_some_and(|known| known.entry == *entry) {
                 continue;
             }
             let name = entry_name(id);
             let text = entry_text(&name, &own_entry_json(id, entry)?)?;
-            let entry = entry.clone();
-            self.0.insert(key.clone(), EntryText { entry, name, text });
+            let entry = Arc::clone(entry);
+            self.0
+                .insert(Arc::clone(key), EntryText { entry, name, text });
         }
         Ok(())
     }
@@ -294,12 +297,15 @@ pub(super) fn parse(text: &[u8]) -> Result<FlushState, Unreadable> {
     });
     for (name, value, entry) in named.into_iter().chain(others) {
         match entry.filter(|entry| !state.entries.contains_key(&entry.job.key)) {
-            Some(entry) => drop(state.entries.insert(entry.job.key.clone(), entry)),
+            Some(entry) => {
+                let key = Arc::new(entry.job.key.clone());
+                state.entries.insert(key, Arc::new(entry));
+            }
             None => drop(state.foreign_entries.insert(name, value)),
         }
     }
     // What stands under the name of a session that is found elsewhere is written over.
-    for name in state.entries.values().filter_map(own_name) {
+    for name in state.entries.values().filter_map(|entry| own_name(entry)) {
         state.foreign_entries.remove(&name);
     }
     Ok(state)

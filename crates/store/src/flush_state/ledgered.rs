@@ -254,7 +254,7 @@ impl<S: Store + JobRows> Ledgered<S> {
         let outcome = operation.await;
         for key in keys {
             self.take_back(&mut locked.state, key).await?;
-            if let (Ok(done), Some(entry)) = (&outcome, locked.state.entries.get_mut(key)) {
+            if let (Ok(done), Some(entry)) = (&outcome, locked.state.entry_mut(key)) {
                 note(entry, done);
             }
         }
@@ -268,7 +268,7 @@ impl<S: Store + JobRows> Ledgered<S> {
         operation: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         let mut locked = self.lock().await?;
-        let keys: Vec<JobKey> = locked.state.entries.keys().cloned().collect();
+        let keys: Vec<JobKey> = locked.state.jobs().map(|job| job.key.clone()).collect();
         self.lend(&locked.state, &keys).await?;
         let outcome = operation.await;
         for key in &keys {

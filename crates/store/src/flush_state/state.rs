@@ -3,6 +3,7 @@
 //! Not here: its JSON form (`json`), and reading and replacing the file (`file`).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use daybook_domain::claim::Rounds;
 use daybook_domain::{DueMark, Job, JobKey, Priority, SessionId, Tenant, Timestamp};
@@ -16,7 +17,7 @@ pub(super) fn seconds(at: Timestamp) -> Seconds {
 }
 
 /// The ledger's entry of one session.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LedgerEntry {
     pub(super) job: Job,
     /// When it was marked last.
@@ -72,10 +73,10 @@ impl LedgerEntry {
     }
 }
 
-/// The whole file.
+/// The whole file. A change concerns one entry or a few, and copies no other.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct FlushState {
-    pub(super) entries: BTreeMap<JobKey, LedgerEntry>,
+    pub(super) entries: BTreeMap<Arc<JobKey>, Arc<LedgerEntry>>,
     /// Entries that another program wrote, of sessions that this store does not have, by their names in the
     /// file.
     pub(super) foreign_entries: BTreeMap<String, Value>,
@@ -96,28 +97,38 @@ impl FlushState {
         self.entries.values().map(|entry| &entry.job)
     }
 
+    /// The entry of a job, to be changed.
+    pub(super) fn entry_mut(&mut self, key: &JobKey) -> Option<&mut LedgerEntry> {
+        self.entries.get_mut(key).map(Arc::make_mut)
+    }
+
+    /// Changes every job of which `concerned` is true.
+    pub(super) fn jobs_mut(
+        &mut self,
+        concerned: impl Fn(&Job) -> bool,
+    ) -> impl Iterator<Item = &mut Job> {
+        let entries = self.entries.values_mut();
+        let entries = entries.filter(move |entry| concerned(&entry.job));
+        entries.map(|entry| &mut Arc::make_mut(entry).job)
+    }
+
     pub(super) fn next_due(&self) -> Option<Timestamp> {
         self.jobs().filter_map(Job::due_at).min()
     }
 
     /// Keeps a job; `active_at` is its session's last activity, where that was looked up.
     pub(super) fn put(&mut self, job: Job, active_at: Option<Seconds>) -> &mut LedgerEntry {
-        let key = job.key.clone();
-        if !self.entries.contains_key(&key) {
-            let entry = match self.take_foreign_entry(&key) {
-                Some(foreign) => adopt_foreign_entry(job.clone(), foreign),
-                None => LedgerEntry::new(job.clone(), active_at.unwrap_or(0)),
-            };
-            self.entries.insert(key.clone(), entry);
-        } else if let Some(entry) = self.entries.get_mut(&key) {
-            entry.job = job.clone();
-        }
-        let entry = self
-            .entries
-            .entry(key)
-            .or_insert_with(|| LedgerEntry::new(job, 0));
+        let known = self.entries.remove(&job.key).map(Arc::unwrap_or_clone);
+        let key = Arc::new(job.key.clone());
+        let mut entry = match known {
+            Some(known) => LedgerEntry { job, ..known },
+            None => match self.take_foreign_entry(&key) {
+                Some(foreign) => adopt_foreign_entry(job, foreign),
+                None => LedgerEntry::new(job, active_at.unwrap_or(0)),
+            },
+        };
         entry.active_at = active_at.or(entry.active_at);
-        entry
+        Arc::make_mut(self.entries.entry(key).or_insert(Arc::new(entry)))
     }
 
     /// Whether the file has another program's entry of this session.
@@ -151,15 +162,16 @@ impl FlushState {
             entry.is_clean() && now.saturating_sub(entry.marked_at) > stale_ttl
         };
         let out = self.entries.extract_if(.., |_, entry| stale(entry));
-        out.map(|(_, entry)| entry.job).collect()
+        out.map(|(_, entry)| Arc::unwrap_or_clone(entry).job)
+            .collect()
     }
 
     /// Ends lapsed leases of holders that never returned.
     pub(super) fn clear_lapsed(&mut self, now: Timestamp) {
-        for entry in self.entries.values_mut() {
-            let lapsed = entry.job.lease.clone().filter(|lease| lease.until <= now);
-            if let Some(lease) = lapsed {
-                entry.job.abandon(&lease.holder);
+        let has_lapsed = |job: &Job| job.lease.as_ref().is_some_and(|lease| lease.until <= now);
+        for job in self.jobs_mut(has_lapsed) {
+            if let Some(lease) = job.lease.clone() {
+                job.abandon(&lease.holder);
             }
         }
     }

@@ -161,7 +161,7 @@ async fn purge_step(
     };
     let find = "SELECT min(event_no) AS first, max(event_no) AS last FROM (
             SELECT event_no FROM events WHERE event_no BETWEEN $1 AND $2
-            ORDER BY event_no DESC LIMIT $3) AS some";
+            ORDER BY event_no DESC LIMIT $3) AS last_ones";
     let asked = values![event_no(row.no, from), event_no(row.no, to), STEP];
     let found = tx.one(find, asked).await?;
     let found: (Option<i64>, Option<i64>) = (get(&found, "first")?, get(&found, "last")?);

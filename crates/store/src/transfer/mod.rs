@@ -9,6 +9,7 @@
 //! Not here: rules. A row is copied, not interpreted.
 
 mod copy;
+pub mod json_lines;
 mod tables;
 
 pub use copy::{Checksum, Outcome, Progress, checksum, compare, copy, is_empty, tenants};
