@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 
 use crate::fixture::{TestPlace, TestSession, daybook, teaching_session};
 
+/// Characters of a line's marker that name its entry; the others are a sum of its words.
+const ID: usize = 6;
+
 /// A word that only one session has.
 pub(crate) fn marker(nth: usize) -> String {
     format!("zq{nth}marker{}x", nth * 7919 + 13)
@@ -158,7 +161,7 @@ fn host_id(nth: usize) -> String {
     session.id().to_owned()
 }
 
-/// A line without what it says of other sessions: their number, and what contradicts it.
+/// A line without what it says of other sessions: their number, what contradicts it, and the sum of all its words.
 fn without_others(line: &str) -> String {
     let mut left = String::new();
     for part in line.split(" · ") {
@@ -168,6 +171,10 @@ fn without_others(line: &str) -> String {
             left.extend([" · ", part]);
         }
     }
+    let sum = left
+        .rfind(" ^")
+        .map_or(left.len(), |at| at + " ^".len() + ID);
+    left.truncate(sum);
     left
 }
 
@@ -181,7 +188,9 @@ impl Rest {
                  ORDER BY event_no",
             )
             .unwrap();
-        let memory = place.memory();
+        let mut memory = place.memory();
+        // It is there only where a project has more branches than MEMORY.md has room for.
+        memory.retain(|(file, _)| !file.ends_with("/branches.md"));
         let mut rest = Self::default();
         for &nth in sessions {
             let texts = read.query_map([host_id(nth)], |row| row.get(0)).unwrap();
@@ -189,11 +198,11 @@ impl Rest {
             let is_own =
                 |text: &str| text.contains(&marker(nth)) || text.contains(&late_marker(nth));
             let lines = memory.iter().flat_map(|(_, text)| text.lines());
-            let own = lines.filter(|line| is_own(line));
-            rest.lines.insert(nth, own.map(without_others).collect());
+            let own = lines.map(without_others).filter(|line| is_own(line));
+            rest.lines.insert(nth, own.collect());
             let answer = place.json(&["recall", &format!("where is {} moored", marker(nth))]);
             let results = answer["results"].as_array().unwrap().iter();
-            let own = results.filter(|one| is_own(&one.to_string()));
+            let own = results.filter(|one| one.to_string().contains(&marker(nth)));
             let own = own.map(|one| {
                 let text = without_others(one["text"].as_str().unwrap());
                 json!([text, one["citation"], one["scope"]]).to_string()
