@@ -8,6 +8,7 @@
 
 mod copies;
 mod receipt;
+mod reset;
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -30,6 +31,7 @@ use crate::wiring::{DATABASE, Daybook, tombstones};
 
 pub(crate) use copies::Unreachable;
 pub(crate) use receipt::Receipt;
+pub(crate) use reset::reset_memory;
 
 /// How often the free pages of the database are overwritten anew, while other processes read.
 const ERASE_TRIES: usize = 3;
