@@ -81,7 +81,7 @@ pub(crate) async fn write_archive(daybook: &Daybook, path: &Path) -> Result<Arch
 
 /// Brings the memory folders here to the state that all machines share.
 #[cfg(feature = "postgres")]
-async fn bring_folders_up_to_date(daybook: &Daybook) -> Result<()> {
+pub(super) async fn bring_folders_up_to_date(daybook: &Daybook) -> Result<()> {
     let trees = daybook.trees.as_deref();
     let trees = trees.context("the database has no memory files")?;
     let sharing = FolderSync {

@@ -9,6 +9,8 @@
 pub(crate) mod archive;
 mod restoring;
 pub(crate) mod store_move;
+pub(crate) mod user_archive;
+mod user_rows;
 mod writing;
 
 pub(crate) use restoring::{BACKED_UP_TOMBSTONES, restore};

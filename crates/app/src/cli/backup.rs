@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use daybook_domain::Timestamp;
 use daybook_engine::jobs::persons_word::PersonsChange;
@@ -13,7 +13,7 @@ use serde_json::json;
 use super::CommonArgs;
 use super::history::described;
 use super::scope_args::{ScopeArgs, current_folder};
-use crate::backup::{BACKED_UP_TOMBSTONES, Manifest, restore, write};
+use crate::backup::{Manifest, restore, write};
 use crate::folders::data_folder::{self, display_path};
 use crate::process::{block_on, stop_on_interrupt};
 use crate::purge;
@@ -127,12 +127,7 @@ impl RestoreCommand {
         let had_tombstones = folder.join(PURGED).join("tombstones").exists();
         let manifest = restore(file, &folder)?;
         let daybook = Daybook::open_existing(common)?;
-        let backed_up = folder.join(PURGED).join(BACKED_UP_TOMBSTONES);
-        if backed_up.exists() {
-            block_on(purge::add_tombstones(&daybook, &backed_up))?;
-            std::fs::remove_file(&backed_up)
-                .with_context(|| format!("cannot remove {}", display_path(&backed_up)))?;
-        }
+        purge::join_tombstones(&daybook)?;
         if let Some(tombstones) = &self.tombstones {
             block_on(purge::add_tombstones(&daybook, tombstones))?;
         }

@@ -21,6 +21,7 @@ use daybook_engine::jobs::purge::{
 };
 use daybook_engine::stop::Stop;
 
+use crate::backup::BACKED_UP_TOMBSTONES;
 use crate::folders::data_folder::display_path;
 use crate::process::block_on;
 use crate::service::RequestError;
@@ -149,6 +150,17 @@ pub(crate) async fn add_tombstones(daybook: &Daybook, file: &Path) -> Result<()>
     let given = TombstoneFile::read(file, &key)?;
     TombstoneFile::of(&daybook.root, &key)?.add(&key, given.marks)?;
     Ok(())
+}
+
+/// Joins the tombstones of a backup or an archive with those of the data folder, into which it was unpacked.
+pub(crate) fn join_tombstones(daybook: &Daybook) -> Result<()> {
+    let unpacked = daybook.root.join(PURGED).join(BACKED_UP_TOMBSTONES);
+    if !unpacked.exists() {
+        return Ok(());
+    }
+    block_on(add_tombstones(daybook, &unpacked))?;
+    std::fs::remove_file(&unpacked)
+        .with_context(|| format!("cannot remove {}", display_path(&unpacked)))
 }
 
 /// Purges a database again that is older than the tombstones in the file beside it. `None` where it is not.

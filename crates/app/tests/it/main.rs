@@ -42,6 +42,7 @@ mod rebuild;
 mod recall;
 mod redaction;
 mod rescans;
+mod reset;
 mod scopes;
 mod secret_names;
 mod serve;
