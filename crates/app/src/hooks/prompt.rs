@@ -112,7 +112,8 @@ async fn search(
         }
     }
     recalled.answers = current;
-    use_persons_words(session.root, &mut recalled);
+    let person = settings.person_scope();
+    use_persons_words(store, session.root, &person, &question, &mut recalled).await?;
     Ok(recalled)
 }
 

@@ -9,10 +9,10 @@ use daybook_engine::recall::persons_words::use_persons_words;
 use daybook_engine::recall::search::{RankedAnswer, RecallQuestion, RecallResult, recall};
 use serde_json::{Value, json};
 
-use super::RequestError;
 use super::caller::{NamedCaller, own_scope, parse_named, reach};
 use super::moment::parse_moment;
 use super::search_result::SearchResult;
+use super::{RequestError, person_scope};
 use crate::models::embedding::embed_before_answering;
 use crate::wiring::Daybook;
 
@@ -92,7 +92,15 @@ pub(crate) async fn answer_query_in(
         now: until.unwrap_or_else(|| daybook.clock.now()),
     };
     let mut recalled = recall(&*daybook.store, &daybook.tenant, &question).await?;
-    use_persons_words(&daybook.root, &mut recalled);
+    let person = person_scope(daybook);
+    use_persons_words(
+        &*daybook.store,
+        &daybook.root,
+        &person,
+        &question,
+        &mut recalled,
+    )
+    .await?;
     recalled.without_vectors = recalled.without_vectors.or(unusable);
     Ok(if query.strict {
         recalled.strict()

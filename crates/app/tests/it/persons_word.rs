@@ -636,3 +636,30 @@ fn a_pin_that_is_typed_by_hand_is_the_same() {
     assert!(place_of("don't push") < place_of("[9e37:L1]"), "{now}");
     assert!(now.contains("#pinned ^"), "{now}");
 }
+
+/// The message stays as it was said, and whoever asks is told what the person made of it.
+#[test]
+fn an_answer_has_the_words_that_a_person_gave_one_of_several_notes() {
+    let place = TestPlace::new();
+    for note in [
+        "the pilot boat leaves at nine",
+        "the harbour master is called Ada",
+        "the slipway closes in winter",
+    ] {
+        place.stdout(&["remember", note]);
+    }
+    let listed = place.json(&["list", "--query", "pilot boat"]);
+    let memory = &listed["memories"][0];
+    let (id, scope) = (
+        memory["id"].as_str().unwrap(),
+        memory["scope"].as_str().unwrap(),
+    );
+    place.stdout(&["edit", id, "the pilot boat leaves at ten", "--scope", scope]);
+    for question in ["when does the pilot boat leave", "pilot boat"] {
+        let answer = place.json(&["recall", question]);
+        assert_eq!(answer["results"][0]["text"], "the pilot boat leaves at ten");
+        assert!(!answer.to_string().contains("at nine"), "{answer}");
+    }
+    let said = place.json(&["recall", "pilot boat", "--layer", "event"]);
+    assert_eq!(said["results"][0]["text"], "the pilot boat leaves at nine");
+}

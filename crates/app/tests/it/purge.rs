@@ -563,3 +563,47 @@ fn teaching_sessions_leave_no_word_of_their_own_behind() {
         ],
     );
 }
+
+#[test]
+fn a_purge_reaches_a_memory_on_a_server() {
+    let Some(database) = daybook_testkit::postgres::empty() else {
+        return;
+    };
+    let place = TestPlace::sharing(&database.address());
+    for nth in 0..3 {
+        let session = marked_session(&place, nth, 1);
+        place.write(&format!("{nth:04}.jsonl"), &session.text());
+    }
+    let transcripts = place.transcripts().display().to_string();
+    place.stdout(&["import", &transcripts]);
+    let label = label_of(&place, 1, &place.json(&["sessions"]));
+    let purged = place.json(&["purge", "--session", &label, "--yes"]);
+    // The history that machines share is not made anew, and that is said.
+    assert!(
+        purged["purged"]["shared"]
+            .as_array()
+            .is_some_and(|shared| !shared.is_empty()),
+        "{purged}"
+    );
+    place.stdout(&["import", &transcripts]);
+    for (name, text) in place.memory() {
+        assert!(
+            !text.contains(&marker(1)) && !text.contains(&late_marker(1)),
+            "{name}"
+        );
+    }
+    let dumped = database
+        .program("pg_dump")
+        .env("PGOPTIONS", "-c daybook.tenants=all")
+        .args(["--enable-row-security", &database.url()])
+        .output()
+        .unwrap();
+    let dumped = String::from_utf8_lossy(&dumped.stdout).into_owned();
+    assert!(dumped.contains(&marker(0)) && dumped.contains(&late_marker(2)));
+    assert!(!dumped.contains(&marker(1)) && !dumped.contains(&late_marker(1)));
+    let answer = place.json(&["recall", &format!("where is {} moored", marker(2))]);
+    assert!(
+        answer["results"].to_string().contains(&marker(2)),
+        "{answer}"
+    );
+}

@@ -1,39 +1,94 @@
 //! Gives answers the words that a person put in place of an observation's own.
 //!
-//! The store finds an observation by its own words, also where the memory files show a person's instead.
+//! The store finds an observation by its own words, and the message behind it by what was said, also where the memory files
+//! show a person's words instead. A person who corrected a memory is told what they corrected it to.
 //!
 //! Not here: which observations these are (`files::reworded`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use daybook_domain::{ObservationId, Scope};
+use daybook_domain::index::MemoryLayer;
+use daybook_domain::seams::SupersessionStore;
+use daybook_domain::{Observation, ObservationId, Reach, Scope, StoreError};
 
-use super::search::RecallResult;
+use super::search::{RankedAnswer, RecallQuestion, RecallResult, rests_on};
 use crate::files::layout::folder;
 use crate::files::reworded::load_reworded;
 
-/// Replaces the texts of observations by a person's words, and drops answers that then repeat an earlier one.
-pub fn use_persons_words(root: &Path, recalled: &mut RecallResult) {
-    let mut by_scope: BTreeMap<Scope, BTreeMap<ObservationId, String>> = BTreeMap::new();
-    let mut is_changed = false;
-    for answer in &mut recalled.answers {
-        let (Some(scope), Some(id)) = (&answer.scope, answer.observation) else {
-            continue;
-        };
-        let reworded = by_scope
-            .entry(scope.clone())
-            .or_insert_with(|| load_reworded(&folder(root, scope)));
-        if let Some(words) = reworded.get(&id) {
-            answer.text.clone_from(words);
-            answer.context = None;
-            is_changed = true;
+/// An observation that a person gave other words.
+struct Reworded {
+    observation: Observation,
+    words: String,
+}
+
+/// Replaces the texts of observations by a person's words, also where an answer is the message that an observation repeats,
+/// and drops answers that then repeat an earlier one. Looked for are the observations of `person` and of all scopes that the
+/// question names, or that have an answer.
+///
+/// # Errors
+/// When the store fails.
+pub async fn use_persons_words(
+    store: &(impl SupersessionStore + ?Sized),
+    root: &Path,
+    person: &Scope,
+    question: &RecallQuestion<'_>,
+    recalled: &mut RecallResult,
+) -> Result<(), StoreError> {
+    let answers = &mut recalled.answers;
+    let mut scopes: BTreeSet<Scope> = answers.iter().filter_map(|one| one.scope.clone()).collect();
+    match &question.reach {
+        Reach::Scopes(named) => scopes.extend(named.iter().cloned()),
+        reach if reach.admits(Some(person)) => drop(scopes.insert(person.clone())),
+        _ => {}
+    }
+    let mut reworded: BTreeMap<(Scope, ObservationId), Reworded> = BTreeMap::new();
+    for scope in scopes {
+        for (id, words) in load_reworded(&folder(root, &scope)) {
+            if let Some(observation) = store.observation(&scope, id).await? {
+                reworded.insert((scope.clone(), id), Reworded { observation, words });
+            }
         }
     }
-    if is_changed {
-        let mut seen = BTreeSet::new();
-        recalled
-            .answers
-            .retain(|answer| seen.insert(answer.text.to_lowercase()));
+    if reworded.is_empty() {
+        return Ok(());
+    }
+    // Whoever asks for messages alone, or for what held once, is told what was said.
+    let asks_for_memory = question.until.is_none() && question.layers != [MemoryLayer::Event];
+    for answer in &mut *answers {
+        let place = answer.scope.clone().zip(answer.observation);
+        let known = place.and_then(|place| reworded.get(&place));
+        let repeated = || {
+            let mut all = reworded.values().filter(|_| asks_for_memory);
+            all.find(|one| one.is_repeated_by(answer))
+        };
+        if let Some(reworded) = known.or_else(repeated) {
+            reworded.take_place_of(answer);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    answers.retain(|answer| seen.insert(answer.text.to_lowercase()));
+    Ok(())
+}
+
+impl Reworded {
+    /// Whether an answer is the message that the observation repeats word for word.
+    fn is_repeated_by(&self, answer: &RankedAnswer) -> bool {
+        let said = |text: &str| text.trim().trim_matches('"').to_lowercase();
+        answer.layer == MemoryLayer::Event
+            && rests_on(answer, &self.observation)
+            && said(&answer.text) == said(&self.observation.text)
+    }
+
+    fn take_place_of(&self, answer: &mut RankedAnswer) {
+        answer.text.clone_from(&self.words);
+        answer.context = None;
+        if answer.layer == MemoryLayer::Event {
+            answer.layer = MemoryLayer::Observation;
+            answer.origin = None;
+            answer.learned_from = Some(self.observation.origin);
+            answer.observation = Some(self.observation.id);
+            answer.scope = Some(self.observation.scope.clone());
+        }
     }
 }

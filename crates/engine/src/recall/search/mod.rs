@@ -23,6 +23,7 @@ use daybook_domain::{
     Tenant, Timestamp,
 };
 pub use outdated::Replacement;
+pub(super) use outdated::rests_on;
 use question_vector::{QuestionVector, question_vector};
 
 use tracing::field::Empty;

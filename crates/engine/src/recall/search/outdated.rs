@@ -189,7 +189,8 @@ fn events_of(answer: &RankedAnswer) -> impl Iterator<Item = EventKey> {
     session.flat_map(|session| answer.events.iter().map(|seq| (session.clone(), *seq)))
 }
 
-fn rests_on(answer: &RankedAnswer, observation: &Observation) -> bool {
+/// Whether an answer rests on an event of an observation.
+pub(crate) fn rests_on(answer: &RankedAnswer, observation: &Observation) -> bool {
     observation.evidence.iter().any(|one| {
         answer.session.as_ref() == Some(&one.session)
             && answer.events.iter().any(|event| one.events.contains(event))
