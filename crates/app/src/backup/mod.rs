@@ -29,6 +29,8 @@ use crate::wiring::redaction;
 const FORM: u32 = 1;
 /// The name of the manifest in a backup.
 const MANIFEST: &str = "manifest.json";
+/// The first file of every archive, for its reader.
+pub(crate) const ABOUT: &str = "ABOUT-THIS-ARCHIVE.md";
 /// What a backup contains of the data folder, beside the database.
 const PARTS: [&str; 14] = [
     "daybook.toml",

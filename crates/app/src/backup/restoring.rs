@@ -12,7 +12,7 @@ use daybook_store::sqlite::{SqliteOptions, SqliteStore};
 use serde::de::DeserializeOwned;
 use tar::{Archive, EntryType};
 
-use super::{FORM, FileSummary, MANIFEST, Manifest, TableSummary, archive, tables};
+use super::{ABOUT, FORM, FileSummary, MANIFEST, Manifest, TableSummary, tables};
 use crate::folders::data_folder::{self, display_path};
 use crate::process::block_on;
 use crate::wiring::DATABASE;
@@ -26,7 +26,7 @@ const MOST_MANIFEST: u64 = 1 << 30;
 /// `path`.
 pub(crate) fn restore(path: &Path, root: &Path) -> Result<Manifest> {
     make_folder(path, root, |found, folder| {
-        if found.files.contains_key(archive::ABOUT) {
+        if found.files.contains_key(ABOUT) {
             bail!("it is an archive: `daybook import` reads it");
         }
         check(found, folder)

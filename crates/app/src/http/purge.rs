@@ -49,6 +49,9 @@ struct PurgeRequest {
     /// The user whose it is, and who asks for it; the person of the data folder when left out.
     #[schema(max_length = 512, example = "ada")]
     user: Option<String>,
+    /// The key of the project that it works in, whose memories it names.
+    #[schema(max_length = 512, example = "tidepool")]
+    project: Option<String>,
     /// Only answer what would be removed.
     #[serde(default)]
     dry_run: bool,
@@ -114,6 +117,7 @@ async fn remove(
 fn caller_of(asked: &PurgeRequest) -> NamedCaller {
     NamedCaller {
         user: asked.user.clone(),
+        project: asked.project.clone(),
         ..NamedCaller::default()
     }
 }

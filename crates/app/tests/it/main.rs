@@ -36,6 +36,7 @@ mod persons_word;
 mod projects;
 mod prompts;
 mod purge;
+mod purge_doors;
 mod purge_restores;
 mod reach;
 mod rebuild;
