@@ -50,7 +50,7 @@ pub(crate) struct PurgeCommand {
     /// All events before this day, or this time
     #[arg(long, value_name = "DATE")]
     before: Option<String>,
-    /// All that was learned: memories, memory files and their history; sessions and their events stay, unread
+    /// All that was learned or told: memories, memory files and their history; sessions and their events stay, unread
     #[arg(long)]
     learned: bool,
     /// Finish a purge that was interrupted; every other command does, too
@@ -95,8 +95,8 @@ impl PurgeCommand {
     fn reset(&self, common: &CommonArgs, daybook: &Daybook) -> Result<ExitCode> {
         let (sessions, memories) = block_on(learned(daybook))?;
         let what = format!(
-            "{} of {}, and all memory files with their history, a person's own files there included; sessions and \
-             their events stay",
+            "{} of {}, notes among them, and all memory files with their history, a person's own included; sessions \
+             and their events stay",
             count(memories, "memory"),
             count(sessions, "session")
         );

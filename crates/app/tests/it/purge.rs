@@ -8,9 +8,6 @@ use serde_json::{Value, json};
 
 use crate::fixture::{TestPlace, TestSession, daybook, teaching_session};
 
-/// Characters of a line's marker that name its entry; the others are a sum of its words.
-const ID: usize = 6;
-
 /// A word that only one session has.
 pub(crate) fn marker(nth: usize) -> String {
     format!("zq{nth}marker{}x", nth * 7919 + 13)
@@ -135,10 +132,11 @@ pub(crate) fn marked_place(sessions: usize, projects: usize) -> TestPlace {
     place
 }
 
-/// What must stay as it is: events, lines of memory files, and answers, each by the session that it is of.
+/// What must stay as it is: events, memories, what memory files state, and answers, each by the session that it is of.
 #[derive(Debug, Default, PartialEq)]
 struct Rest {
     events: BTreeMap<usize, Vec<String>>,
+    memories: BTreeMap<usize, Vec<String>>,
     lines: BTreeMap<usize, BTreeSet<String>>,
     answers: BTreeMap<usize, BTreeSet<String>>,
 }
@@ -161,21 +159,17 @@ fn host_id(nth: usize) -> String {
     session.id().to_owned()
 }
 
-/// A line without what it says of other sessions: their number, what contradicts it, and the sum of all its words.
-fn without_others(line: &str) -> String {
-    let mut left = String::new();
-    for part in line.split(" · ") {
-        if part.starts_with("open: ") {
-            left.extend(part.rfind(" [").map(|at| &part[at..]));
-        } else if !part.starts_with("last of ") {
-            left.extend([" · ", part]);
-        }
+/// What a line states, without what it says of other sessions: their number, and what contradicts it.
+fn statement_of(line: &str) -> String {
+    let parts = line.split(" · ");
+    let own: Vec<&str> = parts
+        .filter(|part| !part.starts_with("open: ") && !part.starts_with("last of "))
+        .collect();
+    let own = own.join(" · ");
+    match (own.find('"'), own.rfind('"')) {
+        (Some(from), Some(to)) if from < to => own[from..=to].to_owned(),
+        _ => own.split(" [").next().unwrap_or_default().to_owned(),
     }
-    let sum = left
-        .rfind(" ^")
-        .map_or(left.len(), |at| at + " ^".len() + ID);
-    left.truncate(sum);
-    left
 }
 
 impl Rest {
@@ -188,6 +182,11 @@ impl Rest {
                  ORDER BY event_no",
             )
             .unwrap();
+        let mut remembered = database
+            .prepare("SELECT kind || ' ' || holds || ' ' || text FROM observations ORDER BY text")
+            .unwrap();
+        let remembered = remembered.query_map([], |row| row.get(0)).unwrap();
+        let remembered: Vec<String> = remembered.map(Result::unwrap).collect();
         let mut memory = place.memory();
         // It is there only where a project has more branches than MEMORY.md has room for.
         memory.retain(|(file, _)| !file.ends_with("/branches.md"));
@@ -197,14 +196,16 @@ impl Rest {
             rest.events.insert(nth, texts.map(Result::unwrap).collect());
             let is_own =
                 |text: &str| text.contains(&marker(nth)) || text.contains(&late_marker(nth));
+            let own = remembered.iter().filter(|text| is_own(text));
+            rest.memories.insert(nth, own.cloned().collect());
             let lines = memory.iter().flat_map(|(_, text)| text.lines());
-            let own = lines.map(without_others).filter(|line| is_own(line));
+            let own = lines.map(statement_of).filter(|line| is_own(line));
             rest.lines.insert(nth, own.collect());
             let answer = place.json(&["recall", &format!("where is {} moored", marker(nth))]);
             let results = answer["results"].as_array().unwrap().iter();
             let own = results.filter(|one| one.to_string().contains(&marker(nth)));
             let own = own.map(|one| {
-                let text = without_others(one["text"].as_str().unwrap());
+                let text = statement_of(one["text"].as_str().unwrap());
                 json!([text, one["citation"], one["scope"]]).to_string()
             });
             rest.answers.insert(nth, own.collect());
@@ -279,6 +280,7 @@ fn check_purges(sessions: usize, count: usize) {
     for nth in &left {
         assert!(!now.events[nth].is_empty() && !now.lines[nth].is_empty());
         assert_eq!(now.events[nth], before.events[nth]);
+        assert_eq!(now.memories[nth], before.memories[nth]);
         // Where there is room for a fixed number, what is left takes the places of what went.
         let lost: Vec<&String> = before.lines[nth].difference(&now.lines[nth]).collect();
         assert_eq!(lost, Vec::<&String>::new(), "lines of {}", marker(*nth));

@@ -101,7 +101,7 @@ fn a_user_purges_over_http_what_is_theirs_alone() {
     assert_eq!(again["added"], 0);
     let found = server.post(
         "/v1/recall",
-        &json!({"query": "zqada lamp", "user": "ada", "project": project}),
+        &json!({"question": "zqada lamp", "user": "ada", "project": project}),
     );
     assert!(found.to_string().contains("zqada"), "{found}");
     let place = server.end();
