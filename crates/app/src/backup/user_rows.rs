@@ -1,6 +1,6 @@
 //! Which rows of a memory rest on one user's sessions, or name that user.
 //!
-//! Of what others said, only the pieces that name the user are theirs. Tombstones, the key of tombstones and the
+//! Of other users' words, only the pieces that name the user are theirs. Tombstones, the key of tombstones and the
 //! bookkeeping of imports, jobs and caps are no one's.
 //!
 //! Not here: how rows are written (`user_archive`).

@@ -50,7 +50,7 @@ pub(crate) struct PurgeCommand {
     /// All events before this day, or this time
     #[arg(long, value_name = "DATE")]
     before: Option<String>,
-    /// All that was learned or told: memories, memory files and their history; sessions and their events stay, unread
+    /// All memories, notes among them, and memory files with their history; sessions and their events stay, unread
     #[arg(long)]
     learned: bool,
     /// Finish a purge that was interrupted; every other command does, too

@@ -175,7 +175,7 @@ fn owner<'a>(daybook: &'a Daybook, user: Option<&'a String>) -> &'a str {
     user.unwrap_or(&daybook.settings.person)
 }
 
-/// Refuses a purge of what others said: a memory may rest on sessions of several users.
+/// Refuses a purge of other users' words: a memory may rest on sessions of several users.
 async fn check_owner(daybook: &Daybook, plan: &PurgePlan, user: &str) -> Result<()> {
     for (id, _) in &plan.intent.events {
         let session = daybook.store.session(id).await?;

@@ -109,3 +109,37 @@ fn c91_a_link_in_place_of_a_memory_folder_is_refused_and_its_target_is_untouched
             .any(|(name, _)| name.starts_with("projects"))
     );
 }
+
+#[cfg(feature = "postgres")]
+#[test]
+fn a_memory_on_a_server_is_reset_and_learned_again() {
+    let Some(database) = daybook_testkit::postgres::empty() else {
+        return;
+    };
+    let place = TestPlace::sharing(&database.address());
+    place.write(
+        "a.jsonl",
+        &crate::purge::marked_session(&place, 0, 1).text(),
+    );
+    place.stdout(&["import", &place.transcripts().display().to_string()]);
+    let before = place.memory();
+    assert!(!before.is_empty());
+    let reset = place.json(&["purge", "--learned", "--yes"]);
+    assert_eq!(reset["reset"]["sessions"], 1);
+    place.stdout(&["update", "--all"]);
+    assert_eq!(place.memory(), []);
+    let remembered = place.json(&["list"]);
+    assert_eq!(remembered["memories"], serde_json::json!([]));
+    place.stdout(&["update", "--redo"]);
+    let names = |files: &[(String, String)]| -> Vec<String> {
+        files.iter().map(|(name, _)| name.clone()).collect()
+    };
+    assert_eq!(names(&place.memory()), names(&before));
+    let file = place.home().join("ada.tar").display().to_string();
+    let exported = place.json(&["export", &file, "--user", "ada"]);
+    assert_eq!(exported["sessions"], 1);
+    assert!(
+        exported["observations"].as_u64().is_some_and(|all| all > 2),
+        "{exported}"
+    );
+}

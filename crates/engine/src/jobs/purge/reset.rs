@@ -13,7 +13,7 @@ use daybook_domain::page::read_all;
 use daybook_domain::seams::{PurgeStore, SessionCatalog};
 use serde::Serialize;
 
-use super::folders::retired_folders;
+use super::folders::{remove_tree, retired_folders};
 use super::plan::known_scopes;
 use super::run::PurgeError;
 use crate::files::layout::{folder, kind_folders};
@@ -74,7 +74,7 @@ pub async fn reset(
         report.folders += u64::from(empty(&path)?);
     }
     for path in retired_folders(worker) {
-        fs::remove_dir_all(path)?;
+        remove_tree(&path)?;
     }
     Ok(ResetOutcome::Done(report))
 }
@@ -91,7 +91,7 @@ fn empty(path: &Path) -> io::Result<bool> {
         let entry = entry?;
         had_any = true;
         match entry.file_type()?.is_dir() {
-            true => fs::remove_dir_all(entry.path())?,
+            true => remove_tree(&entry.path())?,
             false => fs::remove_file(entry.path())?,
         }
     }
