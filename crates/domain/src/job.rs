@@ -495,6 +495,16 @@ impl Job {
         self.mark(DueMark::at_once(input, now, Priority::Low));
     }
 
+    /// What was done left no results, because a person removed them all: it counts as done all the same, and a redo that
+    /// was running ends. A holder of the job loses its lease.
+    pub fn keep_as_done(&mut self) {
+        self.done = self.done.max(self.redo_until.take().unwrap_or(0));
+        self.input = self.input.max(self.done);
+        self.lease = None;
+        self.span = None;
+        self.suspect_to = 0;
+    }
+
     /// Takes the lease away from a holder that reads what has changed meanwhile. The job is as due as before, and no
     /// try is spent.
     pub fn interrupt(&mut self) {

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::restoring::{UnpackedTar, check_tables, make_folder};
 use super::writing::TarWriter;
-use super::{FileSummary, MANIFEST, PARTS, TableSummary, tables};
+use super::{ABOUT, FileSummary, MANIFEST, PARTS, TableSummary, tables};
 use crate::folders::data_folder::display_path;
 use crate::process::block_on;
 use crate::terminal::suggest;
@@ -29,8 +29,6 @@ use crate::wiring::{DATABASE, Daybook, MemoryDatabase};
 
 /// The version of the form of archives.
 const FORM: u32 = 1;
-/// The first file of every archive, for its reader.
-pub(crate) const ABOUT: &str = "ABOUT-THIS-ARCHIVE.md";
 const ABOUT_TEXT: &str = include_str!("archive_about.md");
 /// The folder of the tables.
 const ROWS: &str = "rows";
@@ -81,7 +79,7 @@ pub(crate) async fn write_archive(daybook: &Daybook, path: &Path) -> Result<Arch
 
 /// Brings the memory folders here to the state that all machines share.
 #[cfg(feature = "postgres")]
-async fn bring_folders_up_to_date(daybook: &Daybook) -> Result<()> {
+pub(super) async fn bring_folders_up_to_date(daybook: &Daybook) -> Result<()> {
     let trees = daybook.trees.as_deref();
     let trees = trees.context("the database has no memory files")?;
     let sharing = FolderSync {

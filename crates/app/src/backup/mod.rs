@@ -9,9 +9,11 @@
 pub(crate) mod archive;
 mod restoring;
 pub(crate) mod store_move;
+pub(crate) mod user_archive;
+mod user_rows;
 mod writing;
 
-pub(crate) use restoring::restore;
+pub(crate) use restoring::{BACKED_UP_TOMBSTONES, restore};
 pub(crate) use writing::write;
 
 use std::collections::BTreeMap;
@@ -27,14 +29,17 @@ use crate::wiring::redaction;
 const FORM: u32 = 1;
 /// The name of the manifest in a backup.
 const MANIFEST: &str = "manifest.json";
+/// The first file of every archive, for its reader.
+pub(crate) const ABOUT: &str = "ABOUT-THIS-ARCHIVE.md";
 /// What a backup contains of the data folder, beside the database.
-const PARTS: [&str; 13] = [
+const PARTS: [&str; 14] = [
     "daybook.toml",
     rules_file::FILE,
     redaction::KEY_FILE,
     daybook_store::flush_state::FILE,
     "purged/tombstones",
     "purged/receipts.jsonl",
+    "purged/newest",
     "users",
     "agents",
     "teams",

@@ -7,22 +7,26 @@ use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use daybook_engine::jobs::purge::PURGED;
 use daybook_store::sqlite::{SqliteOptions, SqliteStore};
 use serde::de::DeserializeOwned;
 use tar::{Archive, EntryType};
 
-use super::{FORM, FileSummary, MANIFEST, Manifest, TableSummary, archive, tables};
+use super::{ABOUT, FORM, FileSummary, MANIFEST, Manifest, TableSummary, tables};
 use crate::folders::data_folder::{self, display_path};
 use crate::process::block_on;
 use crate::wiring::DATABASE;
 
+/// Name of a backup's tombstones beside those of the folder into which it was restored, until both are joined.
+pub(crate) const BACKED_UP_TOMBSTONES: &str = "tombstones.backup";
 /// Longest manifest that is read, in bytes.
 const MOST_MANIFEST: u64 = 1 << 30;
 
-/// Makes the data folder at `root`, which must be empty or missing, from the backup at `path`.
+/// Makes the data folder at `root`, which must be missing or hold nothing but what purges left there, from the backup at
+/// `path`.
 pub(crate) fn restore(path: &Path, root: &Path) -> Result<Manifest> {
     make_folder(path, root, |found, folder| {
-        if found.files.contains_key(archive::ABOUT) {
+        if found.files.contains_key(ABOUT) {
             bail!("it is an archive: `daybook import` reads it");
         }
         check(found, folder)
@@ -37,10 +41,10 @@ pub(super) fn make_folder<M>(
     check: impl FnOnce(&UnpackedTar, &Path) -> Result<M>,
 ) -> Result<M> {
     let file = File::open(path).with_context(|| format!("cannot read {}", display_path(path)))?;
-    if fs::read_dir(root).is_ok_and(|mut inside| inside.next().is_some()) {
+    if has_more_than_purges(root) {
         bail!(
-            "{} is not empty, and nothing in it is overwritten; move it away, or name another folder \
-             with --root",
+            "{} is not empty, and nothing in it is overwritten; move everything in it but the folder `{PURGED}` \
+             away, or name another folder with --root",
             display_path(root)
         );
     }
@@ -59,9 +63,34 @@ pub(super) fn make_folder<M>(
     parts.sort_by_key(|part| part.ends_with(DATABASE));
     for part in parts {
         let name = part.file_name().unwrap_or_default();
-        fs::rename(&part, root.join(name)).with_context(failed)?;
+        match name == PURGED && root.join(PURGED).exists() {
+            true => keep_beside(&part, &root.join(PURGED)).with_context(failed)?,
+            false => fs::rename(&part, root.join(name)).with_context(failed)?,
+        }
     }
     Ok(manifest)
+}
+
+/// Whether a data folder holds anything beside what purges left there, which a restore respects.
+fn has_more_than_purges(root: &Path) -> bool {
+    let inside = fs::read_dir(root).into_iter().flatten().flatten();
+    inside.into_iter().any(|entry| entry.file_name() != PURGED)
+}
+
+/// Keeps the tombstones of a backup beside those of the folder, which are newer. Its receipts are older ones of the same.
+fn keep_beside(part: &Path, purged: &Path) -> io::Result<()> {
+    for name in ["tombstones", "receipts.jsonl"] {
+        let (from, to) = (part.join(name), purged.join(name));
+        match (from.exists(), to.exists()) {
+            (false, _) => {}
+            (true, false) => fs::rename(&from, &to)?,
+            (true, true) if name == "tombstones" => {
+                fs::rename(&from, purged.join(BACKED_UP_TOMBSTONES))?;
+            }
+            (true, true) => {}
+        }
+    }
+    Ok(())
 }
 
 /// The unpacked contents of a tar file.

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use daybook_domain::Timestamp;
 use daybook_engine::jobs::persons_word::PersonsChange;
+use daybook_engine::jobs::purge::PURGED;
 use serde_json::json;
 
 use super::CommonArgs;
@@ -56,8 +57,8 @@ impl BackupCommand {
 /// Create a data folder from a backup; with --at bring memory files back to an earlier state.
 ///
 /// Of a backup, everything is checked against its manifest before anything is put in place. Imports that were undone
-/// and memories that were forgotten since the backup are restored, too. What was purged stays gone, as far as the backup
-/// or --tombstones knows of it.
+/// and memories that were forgotten since the backup are restored, too. What was purged stays gone, as far as the backup,
+/// the folder `purged` in the data folder or --tombstones knows of it. The data folder must be empty, that folder apart.
 ///
 /// With --at all memory files of one scope are as they were then, as a new commit: what was learned since and is in
 /// no file any more is forgotten, what is in a file again is remembered. `daybook undo` takes it back.
@@ -123,8 +124,10 @@ impl RestoreCommand {
             "pg_restore --no-owner --exit-on-error daybook.dump --dbname",
         )?;
         let folder = data_folder::locate(common.root.as_deref())?;
+        let had_tombstones = folder.join(PURGED).join("tombstones").exists();
         let manifest = restore(file, &folder)?;
         let daybook = Daybook::open_existing(common)?;
+        purge::join_tombstones(&daybook)?;
         if let Some(tombstones) = &self.tombstones {
             block_on(purge::add_tombstones(&daybook, tombstones))?;
         }
@@ -139,7 +142,7 @@ impl RestoreCommand {
         if let Some(summary) = purged {
             print_line!("Purged again: {summary}.");
         }
-        if self.tombstones.is_none() {
+        if self.tombstones.is_none() && !had_tombstones {
             print_line!(
                 "What was purged after the backup of {} is not known here and is restored. If purged/tombstones of \
                  the old folder exists, remove this folder and restore with --tombstones FILE.",

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::CommonArgs;
 use crate::backup::archive::{ArchiveManifest, write_archive};
+use crate::backup::user_archive::{UserManifest, write_user_archive};
 use crate::folders::data_folder::display_path;
 use crate::process::block_on;
 use crate::terminal::output::{bold, count, json as print_json, print_line};
@@ -18,19 +19,56 @@ use crate::wiring::Daybook;
 ///
 /// `daybook import FILE --root FOLDER` makes the memory again from it, on any machine, with its history. The same memory
 /// always gives the same bytes. daybook.toml is not in it. The file is readable by its owner alone.
+///
+/// With --user it holds what the memory has of one user, with a README.md to read first, as an access request asks for. No
+/// memory is made from that.
 #[derive(Args)]
 pub(crate) struct ExportCommand {
     /// The file to write, which must not exist
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Only what the memory has of this user: their sessions, what was learned from these, and what names them
+    #[arg(long, value_name = "USER")]
+    user: Option<String>,
 }
 
 impl ExportCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
+        if let Some(user) = &self.user {
+            let manifest = block_on(write_user_archive(&daybook, user, &self.file))?;
+            return print_user_summary(common, &display_path(&self.file), &manifest);
+        }
         let manifest = block_on(write_archive(&daybook, &self.file))?;
         print_summary(common, "exported to", &display_path(&self.file), &manifest)
     }
+}
+
+/// Prints what an archive of one user holds.
+fn print_user_summary(
+    common: &CommonArgs,
+    place: &str,
+    manifest: &UserManifest,
+) -> Result<ExitCode> {
+    let rows = |table: &str| manifest.rows.get(table).copied().unwrap_or_default();
+    if common.json {
+        print_json(&json!({
+            "place": place,
+            "user": manifest.user,
+            "sessions": rows("sessions"),
+            "events": rows("events"),
+            "observations": rows("observations"),
+        }))?;
+    } else {
+        print_line!(
+            "{}, {} and {} of {} exported to {place}. Begin with README.md in it.",
+            bold(&count(rows("sessions"), "session")),
+            bold(&count(rows("events"), "event")),
+            bold(&count(rows("observations"), "memory")),
+            manifest.user,
+        );
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints what an archive holds.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use daybook_engine::files::reindex::reindex_all;
+use daybook_engine::jobs::purge::PURGED;
 use daybook_engine::jobs::rebuild_index;
 use daybook_store::transfer;
 
@@ -30,6 +31,7 @@ pub(super) fn import_archive(
 ) -> Result<ExitCode> {
     let root = data_folder::locate(common.root.as_deref())?;
     refuse_server(&root, common)?;
+    let had_tombstones = root.join(PURGED).join("tombstones").exists();
     let manifest = read_archive(file, &root)?;
     let daybook = Daybook::open_existing(common)?;
     let stop = stop_on_interrupt()?;
@@ -43,8 +45,11 @@ pub(super) fn import_archive(
         embed_waiting(&daybook.models(), &stop).await
     })
     .context("the memory is there, and its index is not complete; run `daybook rebuild`")?;
+    purge::join_tombstones(&daybook)?;
     if let Some(tombstones) = tombstones {
         block_on(purge::add_tombstones(&daybook, tombstones))?;
+    }
+    if had_tombstones || tombstones.is_some() {
         let bar = PurgeBar::start(common);
         let purged = purge::purge_older(&daybook, (&stop, &bar));
         bar.end();
@@ -53,7 +58,7 @@ pub(super) fn import_archive(
         }
     }
     let code = print_summary(common, "imported to", &display_path(&root), &manifest)?;
-    if tombstones.is_none() && !common.json {
+    if tombstones.is_none() && !had_tombstones && !common.json {
         print_line!(
             "What was purged after this archive was written is not known here. If purged/tombstones of the old folder \
              exists, remove this folder and import with --tombstones FILE."

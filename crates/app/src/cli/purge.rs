@@ -1,10 +1,12 @@
 //! `daybook purge`: removes something for good.
 
+use std::collections::BTreeSet;
 use std::io::BufRead;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use daybook_domain::page::read_all;
 use daybook_domain::{Scope, ScopeKind, Timestamp};
 use daybook_engine::jobs::purge::{PurgePlan, PurgeSelection};
 use jiff::civil::Date;
@@ -19,6 +21,7 @@ use crate::service::memories::{described, find_memories, none_found};
 use crate::service::scope_choice::ScopeChoice;
 use crate::terminal::output::{count, dim, eprint_line, json as print_json, print_line};
 use crate::terminal::progress::PurgeBar;
+use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
 /// Most scopes and files that are listed.
@@ -30,7 +33,7 @@ const LISTED: usize = 20;
 /// rests on it goes; what has other sources, too, keeps these. Daybook keeps fingerprints of what was purged, without
 /// content, in `purged/tombstones`, and a receipt. What it cannot reach is listed: remotes, transcripts, copies elsewhere.
 #[derive(Args)]
-#[command(group(clap::ArgGroup::new("what").required(true).args(["id", "session", "project", "user", "before", "resume"])))]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["id", "session", "project", "user", "before", "learned", "resume"])))]
 pub(crate) struct PurgeCommand {
     /// A memory, by an id of `daybook list` or its exact text, with the events that it rests on
     #[arg(num_args = 1.., value_name = "ID")]
@@ -47,6 +50,9 @@ pub(crate) struct PurgeCommand {
     /// All events before this day, or this time
     #[arg(long, value_name = "DATE")]
     before: Option<String>,
+    /// All memories, notes among them, and memory files with their history; sessions and their events stay, unread
+    #[arg(long)]
+    learned: bool,
     /// Finish a purge that was interrupted; every other command does, too
     #[arg(long = "continue")]
     resume: bool,
@@ -64,6 +70,9 @@ impl PurgeCommand {
         if self.resume {
             return Self::resume(common, &daybook);
         }
+        if self.learned {
+            return self.reset(common, &daybook);
+        }
         let plan = block_on(async {
             let selection = self.selection(&daybook).await?;
             purge::plan_purge(&daybook, &selection).await
@@ -72,7 +81,7 @@ impl PurgeCommand {
             print_plan(common, &plan)?;
             return Ok(ExitCode::SUCCESS);
         }
-        if !self.yes && !Self::confirmed(common, &plan)? {
+        if !self.yes && !confirmed(common, &plan_lines(&plan))? {
             print_line!("Nothing was removed.");
             return Ok(ExitCode::SUCCESS);
         }
@@ -80,6 +89,47 @@ impl PurgeCommand {
         let done = purge::purge(&daybook, plan, (&stop, &bar));
         bar.end();
         print_finished(common, &done?)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn reset(&self, common: &CommonArgs, daybook: &Daybook) -> Result<ExitCode> {
+        let (sessions, memories) = block_on(learned(daybook))?;
+        let what = format!(
+            "{} of {}, notes among them, and all memory files with their history, a person's own included; sessions \
+             and their events stay",
+            count(memories, "memory"),
+            count(sessions, "session")
+        );
+        if self.dry_run {
+            return match common.json {
+                true => {
+                    let would = json!({ "sessions": sessions, "observations": memories });
+                    print_json(&json!({ "would_reset": would })).map(|()| ExitCode::SUCCESS)
+                }
+                false => {
+                    print_line!("This would be removed: {what}.");
+                    Ok(ExitCode::SUCCESS)
+                }
+            };
+        }
+        if !self.yes && !confirmed(common, &[format!("  {what}")])? {
+            print_line!("Nothing was removed.");
+            return Ok(ExitCode::SUCCESS);
+        }
+        let report = purge::reset_memory(daybook)?;
+        if common.json {
+            print_json(&json!({ "reset": report }))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        print_line!(
+            "{} and {} were removed; sessions and their events stay.",
+            count(report.observations, "memory"),
+            count(report.folders, "memory folder")
+        );
+        print_line!(
+            "Nothing is learned from these events again by itself. `{}` reads them again, which may be billed.",
+            suggest::command("update --redo")
+        );
         Ok(ExitCode::SUCCESS)
     }
 
@@ -129,21 +179,32 @@ impl PurgeCommand {
             (false, _) => Ok(PurgeSelection::Memories(found.exact)),
         }
     }
+}
 
-    fn confirmed(common: &CommonArgs, plan: &PurgePlan) -> Result<bool> {
-        if !can_ask(common) {
-            bail!(RequestError::Conflict(
-                "a purge cannot be taken back; look at it with --dry-run, then confirm it with --yes".to_owned()
-            ));
-        }
-        for line in plan_lines(plan) {
-            eprint_line!("{line}");
-        }
-        eprint_line!("Nothing brings this back. Remove it?  [y]es / [N]o");
-        let mut answer = String::new();
-        std::io::stdin().lock().read_line(&mut answer)?;
-        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+/// Asks the person whether to remove what these lines say.
+fn confirmed(common: &CommonArgs, lines: &[String]) -> Result<bool> {
+    if !can_ask(common) {
+        bail!(RequestError::Conflict(
+            "a purge cannot be taken back; look at it with --dry-run, then confirm it with --yes"
+                .to_owned()
+        ));
     }
+    for line in lines {
+        eprint_line!("{line}");
+    }
+    eprint_line!("Nothing brings this back. Remove it?  [y]es / [N]o");
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// How many sessions taught something, and how many observations there are.
+async fn learned(daybook: &Daybook) -> Result<(u64, u64)> {
+    let extractors = daybook.store.extractors(&daybook.tenant).await?;
+    let sessions: BTreeSet<_> = extractors.into_iter().map(|(session, _)| session).collect();
+    let scopes = read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await?;
+    let observations = scopes.iter().map(|state| state.observations).sum();
+    Ok((sessions.len() as u64, observations))
 }
 
 /// The beginning of a day in the person's zone, or a time as RFC 3339.

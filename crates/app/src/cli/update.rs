@@ -41,7 +41,7 @@ pub(crate) struct UpdateCommand {
     /// Process all waiting work, also sessions that have not rested yet
     #[arg(long, conflicts_with = "longest")]
     all: bool,
-    /// Read again what another extractor than the present one has read; this may be billed
+    /// Read again what another extractor than the present one has read, or whose results were purged; this may be billed
     #[arg(long, conflicts_with = "longest")]
     redo: bool,
     /// Work for at most this long, and only if no other process is updating

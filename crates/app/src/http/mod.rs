@@ -21,6 +21,7 @@ mod listen;
 mod memories;
 mod metrics;
 mod openapi;
+mod purge;
 mod refusal;
 mod reported_events;
 mod routes;

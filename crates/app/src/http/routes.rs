@@ -20,7 +20,7 @@ use super::shapes::{
     RecallRequest, RememberAnswer, RememberRequest, ShowAnswer, ShowQuery, TriggerAnswer,
     TriggerRequest,
 };
-use super::{memories, metrics, threads};
+use super::{memories, metrics, purge, threads};
 use crate::service::append_api::{
     self, MAX_FOLDER_BYTES, ReportedPlace, ReportedVenue, SessionAppend, SessionTrigger,
 };
@@ -59,6 +59,7 @@ pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
         .routes(routes!(show))
         .routes(routes!(words))
         .merge(memories::all())
+        .merge(purge::all())
         .merge(threads::all())
         .routes(routes!(metrics::metrics))
         .routes(routes!(health))

@@ -8,6 +8,7 @@
 
 mod copies;
 mod receipt;
+mod reset;
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -20,19 +21,19 @@ use daybook_engine::jobs::purge::{
 };
 use daybook_engine::stop::Stop;
 
+use crate::backup::BACKED_UP_TOMBSTONES;
 use crate::folders::data_folder::display_path;
-use crate::process::{block_on, stop_on_interrupt};
+use crate::process::block_on;
 use crate::service::RequestError;
-use crate::terminal::common_args::CommonArgs;
+use crate::terminal::common_args::{CommonArgs, ServerTimeout};
 use crate::terminal::logging::print_notice;
 use crate::terminal::output::count;
-use crate::wiring::{Daybook, redaction};
+use crate::wiring::{DATABASE, Daybook, tombstones};
 
 pub(crate) use copies::Unreachable;
 pub(crate) use receipt::Receipt;
+pub(crate) use reset::reset_memory;
 
-/// Derives the key of tombstones from that of the data folder's fingerprints, which every backup has.
-const KEY_CONTEXT: &str = "daybook tombstones of purged events 1";
 /// How often the free pages of the database are overwritten anew, while other processes read.
 const ERASE_TRIES: usize = 3;
 
@@ -51,11 +52,7 @@ struct PurgeLock(#[expect(dead_code, reason = "held for its lock")] File);
 
 /// The tenant's key of tombstones.
 pub(crate) async fn purge_key(daybook: &Daybook) -> Result<PurgeKey> {
-    let Some(folders) = redaction::read_key(&daybook.root)? else {
-        bail!("the data folder has no {}", redaction::KEY_FILE);
-    };
-    let fresh = PurgeKey(blake3::derive_key(KEY_CONTEXT, &folders.0));
-    Ok(daybook.purges.purge_key(&daybook.tenant, &fresh).await?)
+    tombstones::purge_key(&*daybook.purges, &daybook.root, &daybook.tenant).await
 }
 
 /// Finds what a purge would remove. Changes nothing but that the tenant has a key.
@@ -123,13 +120,27 @@ pub(crate) fn finish_interrupted(
 /// Before a command: finishes what an interrupted purge has begun, and purges a database that is older than the file of
 /// tombstones beside it.
 pub(crate) fn settle(common: &CommonArgs, root: &Path) -> Result<()> {
-    if !PurgeIntent::exists(root) {
+    let is_unfinished = PurgeIntent::exists(root);
+    // A lost database gets its tombstones when it is made again. A server is asked before long work only.
+    let may_be_older = tombstones::has_newest(root)
+        && (root.join(DATABASE).is_file() || common.server_timeout == ServerTimeout::Background)
+        && Daybook::may_exist(root, &common.set);
+    if !is_unfinished && !may_be_older {
         return Ok(());
     }
     let daybook = Daybook::open_existing(common)?;
-    print_notice("an interrupted purge is finished first");
-    let stop = stop_on_interrupt()?;
-    finish_interrupted(&daybook, (&stop, &Silent))?;
+    // An interrupt ends the process, and the next command goes on: the command itself listens for its own.
+    if is_unfinished {
+        print_notice("an interrupted purge is finished first");
+        finish_interrupted(&daybook, (&Stop::default(), &Silent))?;
+    }
+    let (purges, tenant) = (&*daybook.purges, &daybook.tenant);
+    if may_be_older && block_on(tombstones::is_older(purges, root, tenant))? {
+        print_notice(
+            "the database is older than the newest purge; what was purged is removed from it first",
+        );
+        purge_older(&daybook, (&Stop::default(), &Silent))?;
+    }
     Ok(())
 }
 
@@ -139,6 +150,17 @@ pub(crate) async fn add_tombstones(daybook: &Daybook, file: &Path) -> Result<()>
     let given = TombstoneFile::read(file, &key)?;
     TombstoneFile::of(&daybook.root, &key)?.add(&key, given.marks)?;
     Ok(())
+}
+
+/// Joins the tombstones of a backup or an archive with those of the data folder, into which it was unpacked.
+pub(crate) fn join_tombstones(daybook: &Daybook) -> Result<()> {
+    let unpacked = daybook.root.join(PURGED).join(BACKED_UP_TOMBSTONES);
+    if !unpacked.exists() {
+        return Ok(());
+    }
+    block_on(add_tombstones(daybook, &unpacked))?;
+    std::fs::remove_file(&unpacked)
+        .with_context(|| format!("cannot remove {}", display_path(&unpacked)))
 }
 
 /// Purges a database again that is older than the tombstones in the file beside it. `None` where it is not.
@@ -202,6 +224,9 @@ fn finish(
     }
     let unreachable = Unreachable::find(daybook, transcripts)?;
     let receipt = Receipt::write(daybook, intent, &report)?;
+    if let Some(mark) = intent.tombstones.first() {
+        tombstones::note_newest(&daybook.root, &intent.tenant, *mark)?;
+    }
     PurgeIntent::clear(&daybook.root)?;
     Ok(FinishedPurge {
         report,

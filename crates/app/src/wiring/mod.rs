@@ -8,6 +8,7 @@ pub(crate) mod redaction;
 mod settled_roots;
 mod sharing;
 pub(crate) mod thread_manager;
+pub(crate) mod tombstones;
 mod worker;
 
 use std::path::{Path, PathBuf};

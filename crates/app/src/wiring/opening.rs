@@ -25,6 +25,7 @@ use daybook_store::{PostgresOptions, PostgresStore, Trust, WaitObserver};
 
 use super::record::{RecordKeeper, is_database_lost, restore_database};
 use super::settled_roots::SettledRoots;
+use super::tombstones::store_tombstones;
 use super::{DATABASE, Daybook, MemoryDatabase, redaction, spool_of, tenant_of};
 #[cfg(feature = "postgres")]
 use crate::clock::ServerClock;
@@ -158,7 +159,13 @@ impl Daybook {
         if is_restored {
             let (store, now) = (Arc::clone(&database), clock.now());
             let (root, tenant) = (folder.clone(), tenant.clone());
-            let indexing = move || block_on(index_files(&store, &root, &tenant, now));
+            let purges = Arc::clone(&purges);
+            let indexing = move || {
+                block_on(async {
+                    store_tombstones(&*purges, &root, &tenant).await?;
+                    index_files(&store, &root, &tenant, now).await
+                })
+            };
             run_on_new_thread(indexing)?;
         }
         Ok(Self {

@@ -58,6 +58,16 @@ pub trait PurgeStore: Send + Sync {
     /// its name. Returns how many observations that were. May take several transactions; safe to repeat.
     async fn purge_scope(&self, scope: &Scope, now: Timestamp) -> Result<u64, StoreError>;
 
+    /// Removes the results of a session's extractions. What was read is not read again, unless a redo is asked for; a
+    /// lease on the session is lost. The session, its events, its thread and its switches stay. False when there was no
+    /// result. Safe to repeat.
+    async fn reset_session(&self, session: &SessionId) -> Result<bool, StoreError>;
+
+    /// Removes all that was learned in a scope: observations, selection, proposals, its part of the index, its job. Its name
+    /// and what a person took back there stay. Returns how many observations that were. May take several transactions; safe to
+    /// repeat.
+    async fn reset_scope(&self, scope: &Scope) -> Result<u64, StoreError>;
+
     /// Whether a scope holds no observation, and nothing that waits for its files.
     async fn is_scope_empty(&self, scope: &Scope) -> Result<bool, StoreError>;
 

@@ -109,6 +109,10 @@ fn is_real_folder(path: &Path) -> bool {
 pub fn check_history(path: &Path) -> Vec<String> {
     let git = path.join(".git");
     match fs::symlink_metadata(&git) {
+        // A reset leaves the folder, and nothing in it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && is_empty(path) => {
+            return Vec::new();
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return vec!["it has no history: `.git` is missing".to_owned()];
         }
@@ -124,6 +128,10 @@ pub fn check_history(path: &Path) -> Vec<String> {
         Ok(findings) => findings,
         Err(error) => vec![with_causes(&error)],
     }
+}
+
+fn is_empty(path: &Path) -> bool {
+    fs::read_dir(path).is_ok_and(|mut inside| inside.next().is_none())
 }
 
 fn check_repository(path: &Path, git: &Path, repo: &gix::Repository) -> Vec<String> {

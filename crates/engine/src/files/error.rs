@@ -160,7 +160,7 @@ impl fmt::Display for SkipReason {
 
 impl FilesError {
     /// For `map_err`: the operation and its path.
-    pub(super) fn io(
+    pub(crate) fn io(
         doing: &'static str,
         path: impl AsRef<Path>,
     ) -> impl FnOnce(io::Error) -> Self {

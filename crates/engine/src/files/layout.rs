@@ -62,6 +62,12 @@ pub(super) fn kind_folder(kind: ScopeKind) -> &'static str {
     }
 }
 
+/// The folders of a tenant that hold its scopes, of every kind.
+pub(crate) fn kind_folders(root: &Path, tenant: &Tenant) -> Vec<PathBuf> {
+    let below = tenant_folder(root, tenant);
+    KINDS.iter().map(|kind| below.join(kind)).collect()
+}
+
 /// The folder that holds all files of a tenant.
 #[must_use]
 pub fn tenant_folder(root: &Path, tenant: &Tenant) -> PathBuf {

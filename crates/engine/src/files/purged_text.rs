@@ -1,7 +1,7 @@
 //! Recognises in memory files what rested on purged events, or repeats their words.
 //!
-//! A line is purged where it cites a purged event, repeats the words of a purged observation, names a purged session, or
-//! has a word that nothing else in the memory has. An entry of the engine goes with any such line. An entry that a
+//! A line is purged where it cites a purged event, repeats or quotes the words of a purged observation, names a purged
+//! session, or has a word that nothing else in the memory has. An entry of the engine goes with any such line. An entry that a
 //! person changed goes where it rests on what was purged; all other text of a person stays, and is reported.
 //!
 //! Not here: which words those are (`jobs::purge`), reading or writing files (`purge_folder`).
@@ -53,7 +53,26 @@ impl PurgedText {
         }
         let words = index_words(line);
         let is_statement = || !words.is_empty() && self.statements.contains(&words);
-        words.split(' ').any(|word| self.words.contains(word)) || is_statement()
+        words.split(' ').any(|word| self.words.contains(word))
+            || is_statement()
+            || self.quotes_statement(line)
+    }
+
+    /// Whether a line quotes a purged statement: an entry may name what contradicts it, without citing that.
+    fn quotes_statement(&self, line: &str) -> bool {
+        line.contains('"')
+            && line.split('"').any(|part| {
+                let words = index_words(part.trim_end_matches('…'));
+                let is_cut = part.ends_with('…');
+                words.contains(' ')
+                    && match is_cut {
+                        true => {
+                            let mut after = self.statements.range(words.clone()..);
+                            after.next().is_some_and(|next| next.starts_with(&words))
+                        }
+                        false => self.statements.contains(&words),
+                    }
+            })
     }
 
     /// Whether a line cites a purged event.
@@ -268,6 +287,18 @@ mod tests {
         check("- the Kestrel is moored", true);
         check("\"Always sail at dawn.\"", true);
         check("always sail at dawn with company", false);
+        check(
+            "- \"we sail at noon\" · open: \"Always sail at dawn.\" was stated [9b1c:L5]",
+            true,
+        );
+        check(
+            "- \"we sail at noon\" · open: \"Always sail…\" was stated [9b1c:L5]",
+            true,
+        );
+        check(
+            "- \"we sail at noon\" · open: \"Never sail at dawn.\" was stated [9b1c:L5]",
+            false,
+        );
         check("# Thread 0f8a-host-id", true);
     }
 

@@ -10,7 +10,11 @@ use std::collections::BTreeSet;
 
 use daybook_domain::eligibility::eligible;
 use daybook_domain::limits::{APPEND_BYTES, APPEND_EVENTS};
-use daybook_domain::{EXPIRED_EVENT, EventSeq, JobKey, Provenance, Session, SessionId, StoreError};
+use daybook_domain::page::read_all;
+use daybook_domain::seams::JobListing;
+use daybook_domain::{
+    EXPIRED_EVENT, EventSeq, JobKey, JobKind, Provenance, Session, SessionId, StoreError,
+};
 
 use super::WorkerContext;
 
@@ -18,17 +22,18 @@ use super::WorkerContext;
 /// done, and new events in them wait too; other sessions continue.
 const FALLBACK_REDOS: usize = 10;
 
-/// Restarts all sessions that hold results of another extractor than the present one, and returns how many.
-/// Sessions that are already being re-extracted continue.
+/// Restarts all sessions that hold results of another extractor than the present one, or whose results a person removed
+/// all together, and returns how many. Sessions that are already being re-extracted continue.
 ///
 /// # Errors
 /// When the store fails; repeating it continues.
 pub async fn redo_older(worker: &WorkerContext) -> Result<usize, StoreError> {
-    let candidates = RedoCandidates::find(worker, |session, provenance| {
+    let mut candidates = RedoCandidates::find(worker, |session, provenance| {
         provenance.fallback_for.is_some()
             || provenance.extractor != worker.extractor.name_for(session)
     })
     .await?;
+    candidates.add_without_results(worker).await?;
     candidates.restart(worker, usize::MAX).await
 }
 
@@ -88,22 +93,41 @@ impl RedoCandidates {
         let sessions: BTreeSet<_> = selected.map(|(session, _)| session).collect();
         let mut candidates = Self::default();
         for id in sessions {
-            let Some(session) = worker.store.session(&id).await? else {
-                continue;
-            };
-            if eligible(&session, &worker.switches).is_err()
-                || has_expired(worker, &session).await?
-            {
-                continue;
-            }
-            let key = JobKey::Extract(id);
-            match worker.store.job(&key).await? {
-                Some(job) if job.redo_until.is_some() => candidates.in_progress += 1,
-                Some(_) => drop(candidates.ready.insert(key)),
-                None => {}
-            }
+            candidates.add(worker, id).await?;
         }
         Ok(candidates)
+    }
+
+    /// Adds the sessions that were read and have no result, not even that they taught nothing.
+    async fn add_without_results(&mut self, worker: &WorkerContext) -> Result<(), StoreError> {
+        let with_results = worker.store.extractors(&worker.tenant).await?;
+        let with_results: BTreeSet<_> = with_results.into_iter().map(|(id, _)| id).collect();
+        let read = |page| JobListing::jobs(&*worker.store, &worker.tenant, JobKind::Extract, page);
+        for job in read_all(read).await? {
+            let JobKey::Extract(id) = job.key else {
+                continue;
+            };
+            if job.done > 0 && !with_results.contains(&id) {
+                self.add(worker, id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn add(&mut self, worker: &WorkerContext, id: SessionId) -> Result<(), StoreError> {
+        let Some(session) = worker.store.session(&id).await? else {
+            return Ok(());
+        };
+        if eligible(&session, &worker.switches).is_err() || has_expired(worker, &session).await? {
+            return Ok(());
+        }
+        let key = JobKey::Extract(id);
+        match worker.store.job(&key).await? {
+            Some(job) if job.redo_until.is_some() => self.in_progress += 1,
+            Some(_) => drop(self.ready.insert(key)),
+            None => {}
+        }
+        Ok(())
     }
 
     async fn restart(self, worker: &WorkerContext, most: usize) -> Result<usize, StoreError> {

@@ -55,6 +55,16 @@ impl<S: Store + PurgeStore + JobRows> PurgeStore for Ledgered<S> {
         self.inner.purge_scope(scope, now).await
     }
 
+    async fn reset_session(&self, session: &SessionId) -> Result<bool, StoreError> {
+        let resetting = self.inner.reset_session(session);
+        let key = JobKey::Extract(session.clone());
+        self.with_jobs_lent(&[key], resetting, |_, _| ()).await
+    }
+
+    async fn reset_scope(&self, scope: &Scope) -> Result<u64, StoreError> {
+        self.inner.reset_scope(scope).await
+    }
+
     async fn is_scope_empty(&self, scope: &Scope) -> Result<bool, StoreError> {
         self.inner.is_scope_empty(scope).await
     }

@@ -127,6 +127,22 @@ impl PurgeStore for PostgresStore {
         Ok(removed)
     }
 
+    async fn reset_session(&self, session: &SessionId) -> Result<bool, StoreError> {
+        let reset = |tx: Tx| async move { reset_session(&tx, session).await };
+        self.write(TenantAccess::Only(&session.tenant), reset).await
+    }
+
+    async fn reset_scope(&self, scope: &Scope) -> Result<u64, StoreError> {
+        let mut removed = 0;
+        let step = |tx: Tx| async move { reset_scope_step(&tx, scope).await };
+        loop {
+            match self.write(TenantAccess::Only(&scope.tenant), step).await? {
+                0 => return Ok(removed),
+                step => removed += step,
+            }
+        }
+    }
+
     async fn is_scope_empty(&self, scope: &Scope) -> Result<bool, StoreError> {
         let read = |tx: Tx| async move {
             let Some(no) = find_scope(&tx, scope).await? else {
@@ -332,14 +348,42 @@ async fn purge_observation(
     Ok(true)
 }
 
-/// Removes some of a scope's rows, its name last; `None` when nothing is left.
-async fn purge_scope_step(tx: &Tx, scope: &Scope) -> Result<Option<u64>, Fault> {
+async fn reset_session(tx: &Tx, id: &SessionId) -> Result<bool, Fault> {
+    let Some(row) = lock_session(tx, id).await? else {
+        return Ok(false);
+    };
+    let delete = "DELETE FROM extractions WHERE session_no = $1";
+    let removed = tx.execute(delete, values![row.no]).await?;
+    let key = JobKey::Extract(id.clone());
+    if let Some(mut job) = job_rows::load(tx, &key).await? {
+        gaps::delete(tx, &key).await?;
+        job.keep_as_done();
+        job_rows::save(tx, &job);
+    }
+    Ok(removed > 0)
+}
+
+/// Removes some of a scope's observations, and with the last ones all else that was learned. Returns how many.
+async fn reset_scope_step(tx: &Tx, scope: &Scope) -> Result<u64, Fault> {
     if find_scope(tx, scope).await?.is_none() {
-        return Ok(None);
+        return Ok(0);
     }
     let no = evidence_rows::lock(tx, &BTreeSet::from([scope]), None)
         .await?
         .no(scope)?;
+    let some = delete_observations(tx, no).await?;
+    if some == 0 {
+        index::forget_scope(tx, no).await?;
+        delete_job(tx, &JobKey::Consolidate(scope.clone())).await?;
+        delete_tree(tx, scope).await?;
+        let forget = "UPDATE scopes SET selection = NULL, proposals = NULL WHERE scope_no = $1";
+        tx.execute(forget, values![no]).await?;
+    }
+    Ok(some)
+}
+
+/// Deletes some of a scope's observations, with their evidence. Returns how many.
+async fn delete_observations(tx: &Tx, no: i64) -> Result<u64, Fault> {
     let find = "SELECT observation_no FROM observations WHERE scope_no = $1 LIMIT $2";
     let some = tx.rows(find, values![no, STEP]).await?;
     let some = some.iter().map(|row| get::<i64>(row, "observation_no"));
@@ -350,7 +394,21 @@ async fn purge_scope_step(tx: &Tx, scope: &Scope) -> Result<Option<u64>, Fault> 
             let delete = format!("DELETE FROM {table} WHERE observation_no = ANY ($1)");
             tx.execute(&delete, values![some.clone()]).await?;
         }
-        return Ok(Some(some.len() as u64));
+    }
+    Ok(some.len() as u64)
+}
+
+/// Removes some of a scope's rows, its name last; `None` when nothing is left.
+async fn purge_scope_step(tx: &Tx, scope: &Scope) -> Result<Option<u64>, Fault> {
+    if find_scope(tx, scope).await?.is_none() {
+        return Ok(None);
+    }
+    let no = evidence_rows::lock(tx, &BTreeSet::from([scope]), None)
+        .await?
+        .no(scope)?;
+    let some = delete_observations(tx, no).await?;
+    if some > 0 {
+        return Ok(Some(some));
     }
     index::forget_scope(tx, no).await?;
     let delete = "DELETE FROM retractions WHERE scope_no = $1";

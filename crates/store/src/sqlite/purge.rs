@@ -121,6 +121,20 @@ impl PurgeStore for SqliteStore {
         }
     }
 
+    async fn reset_session(&self, session: &SessionId) -> Result<bool, StoreError> {
+        self.write(|tx| reset_session(tx, session))
+    }
+
+    async fn reset_scope(&self, scope: &Scope) -> Result<u64, StoreError> {
+        let mut removed = 0;
+        loop {
+            match self.write(|tx| reset_scope_step(tx, scope))? {
+                0 => return Ok(removed),
+                step => removed += step,
+            }
+        }
+    }
+
     async fn is_scope_empty(&self, scope: &Scope) -> Result<bool, StoreError> {
         self.read(|tx| {
             let Some(no) = find_scope(tx, scope)? else {
@@ -335,11 +349,41 @@ fn purge_observation(
     Ok(true)
 }
 
-/// Removes some of a scope's rows, its name last; `None` when nothing is left.
-fn purge_scope_step(tx: &Connection, scope: &Scope) -> Result<Option<u64>, Fault> {
-    let Some(no) = find_scope(tx, scope)? else {
-        return Ok(None);
+fn reset_session(tx: &Connection, id: &SessionId) -> Result<bool, Fault> {
+    let Some(row) = find_session(tx, id)? else {
+        return Ok(false);
     };
+    let removed = tx
+        .prepare_cached("DELETE FROM extractions WHERE session_no = ?")?
+        .execute([row.no])?;
+    let key = JobKey::Extract(id.clone());
+    if let Some(mut job) = job_rows::load(tx, &key)? {
+        job_rows::delete_gaps(tx, &key)?;
+        job.keep_as_done();
+        job_rows::save(tx, &job)?;
+    }
+    Ok(removed > 0)
+}
+
+/// Removes some of a scope's observations, and with the last ones all else that was learned. Returns how many.
+fn reset_scope_step(tx: &Connection, scope: &Scope) -> Result<u64, Fault> {
+    let Some(no) = find_scope(tx, scope)? else {
+        return Ok(0);
+    };
+    let some = delete_observations(tx, no)?;
+    if some == 0 {
+        index::forget_scope(tx, no)?;
+        job_rows::delete(tx, &JobKey::Consolidate(scope_named(tx, no)?))?;
+        tx.prepare_cached(
+            "UPDATE scopes SET selection = NULL, proposals = NULL WHERE scope_no = ?",
+        )?
+        .execute([no])?;
+    }
+    Ok(some)
+}
+
+/// Deletes some of a scope's observations, with their evidence. Returns how many.
+fn delete_observations(tx: &Connection, no: i64) -> Result<u64, Fault> {
     let mut find =
         tx.prepare_cached("SELECT observation_no FROM observations WHERE scope_no = ? LIMIT ?")?;
     let some: Vec<i64> = find
@@ -352,8 +396,17 @@ fn purge_scope_step(tx: &Connection, scope: &Scope) -> Result<Option<u64>, Fault
                 .execute([observation])?;
         }
     }
-    if !some.is_empty() {
-        return Ok(Some(some.len() as u64));
+    Ok(some.len() as u64)
+}
+
+/// Removes some of a scope's rows, its name last; `None` when nothing is left.
+fn purge_scope_step(tx: &Connection, scope: &Scope) -> Result<Option<u64>, Fault> {
+    let Some(no) = find_scope(tx, scope)? else {
+        return Ok(None);
+    };
+    let some = delete_observations(tx, no)?;
+    if some > 0 {
+        return Ok(Some(some));
     }
     index::forget_scope(tx, no)?;
     tx.prepare_cached("DELETE FROM retractions WHERE scope_no = ?")?

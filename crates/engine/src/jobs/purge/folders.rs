@@ -1,6 +1,6 @@
 //! Takes what was purged out of memory folders, one after the other.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,8 @@ use crate::jobs::consolidate::{commit_message, curated_orphans, index_files, orp
 use crate::jobs::scope_memory::settle_memory;
 use crate::jobs::{WorkError, WorkerContext};
 
+/// How often a folder is removed in which another process makes files meanwhile.
+const REMOVE_TRIES: usize = 8;
 /// Folder of retired memories, below a tenant's folder.
 const RETIRED: &str = "joined";
 
@@ -174,24 +176,55 @@ pub(super) fn retired_folders(worker: &WorkerContext) -> Vec<PathBuf> {
     folders
 }
 
-/// Removes the folders of scopes, histories included.
-pub(super) fn remove_folders(worker: &WorkerContext, scopes: &[Scope]) -> io::Result<()> {
-    let mut parents = BTreeSet::new();
+/// Removes the folders of scopes, histories included. The scope whose folder another process writes, if there is one.
+pub(super) fn remove_folders(
+    worker: &WorkerContext,
+    scopes: &[Scope],
+) -> Result<Option<Scope>, WorkError> {
     for scope in scopes {
         let path = folder(&worker.root, scope);
-        let scope_folder = path.parent().unwrap_or(&path).to_owned();
-        match fs::symlink_metadata(&scope_folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-            // A link in its place leads to files that are not ours.
-            Ok(found) if found.file_type().is_symlink() => fs::remove_file(&scope_folder)?,
-            Ok(_) => fs::remove_dir_all(&scope_folder)?,
+        let failed = FilesError::io("remove", &path);
+        let is_link = fs::symlink_metadata(path.parent().unwrap_or(&path))
+            .is_ok_and(|found| found.file_type().is_symlink());
+        if is_link || !path.join(".git").is_dir() {
+            remove_folder(worker, scope).map_err(failed)?;
+            continue;
         }
-        parents.extend(scope_folder.parent().map(Path::to_owned));
+        let open = Folder::open(&path, FilesConfig::default())?;
+        // A process that writes the folder may have read what goes: it ends first.
+        let LockOutcome::Held(_lock) = open.try_lock(worker.limits.folder_wait)? else {
+            return Ok(Some(scope.clone()));
+        };
+        remove_folder(worker, scope).map_err(failed)?;
     }
-    for parent in parents {
+    Ok(None)
+}
+
+/// Removes the folder of a scope, and that of its kind if it was the last one.
+fn remove_folder(worker: &WorkerContext, scope: &Scope) -> io::Result<()> {
+    let path = folder(&worker.root, scope);
+    let scope_folder = path.parent().unwrap_or(&path);
+    match fs::symlink_metadata(scope_folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+        // A link in its place leads to files that are not ours.
+        Ok(found) if found.file_type().is_symlink() => fs::remove_file(scope_folder)?,
+        Ok(_) => remove_tree(scope_folder)?,
+    }
+    if let Some(kind) = scope_folder.parent() {
         // Succeeds only if it is empty.
-        let _ = fs::remove_dir(parent);
+        let _ = fs::remove_dir(kind);
     }
     Ok(())
+}
+
+/// Removes a folder with all that is in it, also while another process that waits for its lock makes files there.
+pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
+    for _ in 1..REMOVE_TRIES {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            done => return done,
+        }
+    }
+    fs::remove_dir_all(path)
 }

@@ -10,10 +10,12 @@
 mod folders;
 mod intent;
 mod plan;
+mod reset;
 mod run;
 mod tombstones;
 
 pub use intent::{PURGED, PurgeIntent};
 pub use plan::{PurgePlan, PurgeSelection, plan};
+pub use reset::{ResetOutcome, ResetReport, reset};
 pub use run::{PurgeError, PurgeOutcome, PurgeProgress, PurgeReport, PurgeStep, run};
 pub use tombstones::{TombstoneError, TombstoneFile};

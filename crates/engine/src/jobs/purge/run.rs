@@ -118,7 +118,9 @@ pub async fn run(
     if !purge_store(worker, purges, intent, (stop, progress), &mut report).await? {
         return Ok(PurgeOutcome::Stopped);
     }
-    remove_folders(worker, &intent.scopes)?;
+    if let Some(busy) = remove_folders(worker, &intent.scopes)? {
+        return Ok(PurgeOutcome::Busy(busy.to_string()));
+    }
     remove_run_files(worker, intent)?;
     let text = purged_text(worker, intent).await?;
     match purge_folders(worker, purges, &text, (stop, progress), &mut report).await? {
@@ -189,7 +191,9 @@ async fn purge_folders(
         };
         if done.is_removed && purges.is_scope_empty(scope).await? {
             purges.purge_scope(scope, worker.clock.now()).await?;
-            remove_folders(worker, std::slice::from_ref(scope))?;
+            if let Some(busy) = remove_folders(worker, std::slice::from_ref(scope))? {
+                return Ok(FoldersOutcome::Busy(busy.to_string()));
+            }
         }
         if worker.folder_sync().is_some() && folder(&worker.root, scope).exists() {
             report.shared.push(scope.to_string());
