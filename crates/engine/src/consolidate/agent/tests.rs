@@ -155,6 +155,10 @@ fn a_line_that_says_what_it_cites_is_merged() {
             2,
         ),
         ("- The release script is `scripts/release.sh` [s2:L1-3]", 1),
+        (
+            "- No deploy on Fridays, and never deploy on Fridays. [s1:L2]",
+            1,
+        ),
     ] {
         assert_eq!(written(line), Ok(statements), "{line}");
     }
@@ -179,6 +183,10 @@ fn a_line_without_ground_is_not_merged() {
         ("- The cache limit is 50 entries.", "is no item"),
         ("The cache limit is 50 entries. [s1:L1]", "is no item"),
         ("- Deploy on Fridays. [s1:L2]", "denies what it cites"),
+        (
+            "- Deploy on Fridays; the cache limit is 50 entries. [s1:L1-2]",
+            "denies what it cites",
+        ),
         (
             "- The cache limit is never 50 entries. [s1:L1]",
             "denies what it cites",

@@ -192,8 +192,7 @@ fn is_grounded(text: &str, sources: &[&AgentStatement]) -> Result<(), String> {
     if content.words.is_empty() || content.words.common(&all) * 2 < content.words.len() {
         return Err("shares too few words with what it cites".to_owned());
     }
-    let denials = of_sources.iter().filter(|it| it.denies).count();
-    if (content.denies && denials == 0) || (!content.denies && denials == of_sources.len()) {
+    if !denies_alike(&content, &of_sources) {
         return Err("denies what it cites, or states what that denies".to_owned());
     }
     // What a tool, a page or a mail orders is no order; what an agent did or a person wants may be one.
@@ -202,6 +201,20 @@ fn is_grounded(text: &str, sources: &[&AgentStatement]) -> Result<(), String> {
         true => Err("gives an order that neither a person nor an agent's own work gave".to_owned()),
         false => Ok(()),
     }
+}
+
+/// Whether a line denies only what a source denies, and states nothing that every source which has it denies.
+fn denies_alike(line: &Content, sources: &[Content]) -> bool {
+    let is_denied = |word| sources.iter().any(|source| source.denied.contains(word));
+    let is_stated = |word| {
+        let mut sources = sources.iter();
+        sources.any(|source| source.words.contains(word) && !source.denied.contains(word))
+    };
+    let mut stated = line
+        .words
+        .iter()
+        .filter(|word| !line.denied.contains(*word));
+    line.denied.iter().all(is_denied) && stated.all(|word| !is_denied(word) || is_stated(word))
 }
 
 fn is_named(text: &str, sources: &str) -> Result<(), String> {
