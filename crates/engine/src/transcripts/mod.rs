@@ -44,3 +44,4 @@ pub use item::{
 pub use lines::{LineReader, PieceStep, ReadPosition, TranscriptPiece};
 pub use pieces::PieceReader;
 pub use readers::reader;
+pub(crate) use when::read as time_of;
