@@ -12,7 +12,9 @@ mod entities;
 mod eval;
 mod first_run;
 mod forecast;
+mod handback;
 mod history;
+mod homes;
 mod hook;
 mod import;
 mod import_summary;
@@ -99,6 +101,7 @@ Operate
   trigger      report what happened to a session
   hook         called by an agent's host when something happens in a session
   serve        answer agents over HTTP, on this machine
+  export       write memory as the files of Codex, MindRoom or Daycare
   backup       write the whole memory to one file, while agents keep working
   restore      create a data folder from a backup; --at: memory files as they were
   move-store   move memory into a PostgreSQL database, or back into the data folder
@@ -197,6 +200,8 @@ enum CliCommand {
     Rebuild(update::RebuildCommand),
     /// Write the whole memory to one file, while agents keep working
     Backup(backup::BackupCommand),
+    /// Export memory to the files of another system
+    Export(handback::ExportCommand),
     /// Create a data folder from a backup; with --at bring memory files to an earlier state
     Restore(backup::RestoreCommand),
     /// Move memory into a PostgreSQL database, or back into the data folder
@@ -302,6 +307,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Redact(command) => command.run(common),
         CliCommand::Eval(command) => command.run(common),
         CliCommand::Backup(command) => command.run(common),
+        CliCommand::Export(command) => command.run(common),
         CliCommand::Restore(command) => command.run(common),
         CliCommand::MoveStore(command) => command.run(common),
         CliCommand::Config(command) => command.run(common),
@@ -356,6 +362,7 @@ impl CliCommand {
             | Self::Undo(_)
             | Self::Purge(_)
             | Self::Backup(_)
+            | Self::Export(_)
             | Self::Restore(_)
             | Self::MoveStore(_)
             | Self::Doctor(_)

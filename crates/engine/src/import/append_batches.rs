@@ -1,12 +1,13 @@
 //! Appends the batches of files to sessions' logs, each in one transaction with its file's progress.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Append;
 use daybook_domain::source::{ImportNo, TranscriptSource};
 use daybook_domain::{
-    EventId, EventSeq, NewEvent, RemoteEvidence, Session, SessionId, SessionKind, SessionMeta,
-    StoreError, Venue,
+    EventId, EventSeq, NewEvent, RemoteEvidence, ScopeKind, Session, SessionId, SessionKind,
+    SessionMeta, StoreError, Venue,
 };
 
 use super::file_messages::{FileEnding, FileMessage, ParsedBatch, ReadProgress};
@@ -29,6 +30,8 @@ pub(super) struct EventAppender<'a> {
     intake: &'a IngestContext,
     what: &'a str,
     known: &'a BTreeMap<String, TranscriptSource>,
+    /// Files that another system has learned from.
+    learned: &'a BTreeSet<String>,
     report: ImportReport,
     /// Citations whose events were not stored yet: files are not in the order of time.
     missing: Vec<(SessionMeta, Vec<EventMention>)>,
@@ -84,12 +87,13 @@ impl<'a> EventAppender<'a> {
     pub(super) fn new(
         intake: &'a IngestContext,
         what: &'a str,
-        known: &'a BTreeMap<String, TranscriptSource>,
+        (known, learned): (&'a BTreeMap<String, TranscriptSource>, &'a BTreeSet<String>),
     ) -> Self {
         Self {
             intake,
             what,
             known,
+            learned,
             report: ImportReport::default(),
             missing: Vec::new(),
         }
@@ -269,7 +273,7 @@ impl<'a> EventAppender<'a> {
             import: Some(import),
             patience: self.intake.patience,
             urgent: None,
-            switches: self.intake.switches.clone(),
+            switches: self.switches_for(&file.path, id),
             rules: self.intake.redactor.revision(),
             now: self.intake.clock.now(),
         };
@@ -281,6 +285,18 @@ impl<'a> EventAppender<'a> {
             self.report.sessions.insert(id.clone());
         }
         Ok(())
+    }
+
+    /// The switches for a file's events: those of a file that another system has learned from are passed over, as
+    /// events are that arrive while memory is off.
+    fn switches_for(&self, path: &str, session: &SessionId) -> Switches {
+        let mut switches = self.intake.switches.clone();
+        if self.learned.contains(path) {
+            switches
+                .off
+                .insert((ScopeKind::Agent, session.agent.clone()));
+        }
+        switches
     }
 
     async fn record_uses(

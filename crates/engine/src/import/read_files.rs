@@ -31,7 +31,7 @@ use crate::transcripts::{
 const WAITING: usize = 4;
 /// Version of what is stored of a file's lines: 1 adds evidence of folders' remotes. A file that was
 /// imported under an older version is read from its beginning again.
-pub(super) const READER_VERSION: u32 = 2;
+pub(crate) const READER_VERSION: u32 = 2;
 
 /// Opens the reader of a format; a test hands in one that fails.
 pub(super) type OpenReader = for<'a> fn(

@@ -13,6 +13,7 @@ mod extract;
 pub(crate) mod filing;
 mod folder_sync;
 mod forecast;
+pub mod homes;
 mod job_pool;
 mod knowledge;
 mod layouts;
