@@ -139,6 +139,24 @@ pub fn write_mindroom_home(home: &Path) {
                   \"consecutive_failures\": 0,\n      \"priority_boost_at\": null,\n      \
                   \"dirty_revision\": 3\n    }\n  }\n}\n";
     write(home, "memory_flush_state.json", ledger);
+    let rows = json!([{
+        "session_id": "room-one",
+        "session_type": "agent",
+        "agent_id": "helper",
+        "session_data": {},
+        "runs": [{
+            "run_id": "run-one",
+            "created_at": 1_772_441_900,
+            "messages": [
+                {"role": "system", "content": "be kind"},
+                {"role": "user", "content": "please always write the report in metric units"},
+                {"role": "assistant", "content": "I will."},
+            ],
+        }],
+        "created_at": 1_772_441_000,
+        "updated_at": 1_772_442_000,
+    }]);
+    write(home, "sessions/helper.json", &format!("{rows:#}\n"));
     write(home, "notes.txt", "not of the memory\n");
 }
 

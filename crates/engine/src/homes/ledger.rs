@@ -50,6 +50,9 @@ pub fn learned_sessions(home: &Home) -> LearnedSessions {
 /// Whether a transcript holds nothing that its system has not learned from. One that shows no time does.
 #[must_use]
 pub fn is_transcript_learned(path: &Path, learned: &LearnedSessions) -> bool {
+    if path.extension().is_some_and(|ending| ending == "json") {
+        return are_rows_learned(path, learned);
+    }
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let upto = learned.0.iter().find(|(session, _)| {
         let before = name.strip_suffix(session.as_str());
@@ -60,6 +63,24 @@ pub fn is_transcript_learned(path: &Path, learned: &LearnedSessions) -> bool {
         (Some((_, upto)), Some(last)) => last.0 < upto.0.saturating_add(SECOND),
         (Some(_), None) | (None, _) => false,
     }
+}
+
+/// Whether everything in a file of Agno's rows was learned from.
+fn are_rows_learned(path: &Path, learned: &LearnedSessions) -> bool {
+    let text = bounded::read_text(path, FILE_BYTES).unwrap_or_default();
+    let rows = match serde_json::from_str(&text) {
+        Ok(Value::Array(rows)) => rows,
+        Ok(row @ Value::Object(_)) => vec![row],
+        Ok(_) | Err(_) => Vec::new(),
+    };
+    let is_learned = |row: &Value| {
+        let upto = row["session_id"]
+            .as_str()
+            .and_then(|session| learned.0.get(session));
+        let updated = row["updated_at"].as_i64();
+        matches!((upto, updated), (Some(upto), Some(at)) if at.saturating_mul(SECOND) <= upto.0)
+    };
+    !rows.is_empty() && rows.iter().all(is_learned)
 }
 
 fn add_threads(learned: &mut LearnedSessions, path: &str, text: &str) {

@@ -265,8 +265,12 @@ impl<'a> EventAppender<'a> {
         if let Some(moved) = MovedSession::load(&*self.intake.store, id).await? {
             moved.relocate(&mut events);
         }
+        let mut meta = session_meta(hint, session);
+        meta.user = meta
+            .user
+            .filter(|user| *user != self.intake.switches.person);
         let append = Append {
-            session: session_meta(hint, session),
+            session: meta,
             events,
             remotes,
             source,
@@ -342,7 +346,7 @@ impl<'a> EventAppender<'a> {
         }
         let claimed = SessionId {
             tenant: self.intake.tenant.clone(),
-            agent: hint.agent.to_owned(),
+            agent: hint.agent.clone().into_owned(),
             host_id: hint.host_id.clone(),
         };
         let venue = self.intake.with_team_id(hint.venue.clone());
@@ -454,11 +458,12 @@ impl<'a> EventAppender<'a> {
         let retractions = retraction::of_missing(&gone, store.last_at);
         let hint = SessionHint {
             host_id: session.host_id.clone(),
-            agent: "",
+            agent: "".into(),
             kind: store.kind,
             memory_off: store.memory_off,
             forked_from: store.forked_from,
             surface: store.surface,
+            user: store.user,
             venue: store.venue,
             parent: None,
             cwd: None,
@@ -480,7 +485,7 @@ fn session_meta(hint: &SessionHint, session: &FileSession) -> SessionMeta {
         kind: hint.kind,
         memory_off: hint.memory_off,
         forked_from: hint.forked_from.clone(),
-        user: None,
+        user: hint.user.clone(),
         surface: hint.surface.clone(),
         venue: session.venue.clone(),
     }

@@ -8,6 +8,7 @@
 //! Not here: batches, store calls, tokens. A reader returns text unredacted; redaction follows before
 //! anything is stored.
 
+pub mod agno;
 pub mod census;
 pub mod chat;
 pub mod claude;
