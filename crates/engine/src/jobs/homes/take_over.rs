@@ -1,12 +1,13 @@
 //! Makes the entries of a home's memory files memories, each with its file as provenance.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use daybook_domain::eligibility::Switches;
-use daybook_domain::seams::{Append, SessionCatalog, SessionLog};
+use daybook_domain::page::read_all;
+use daybook_domain::seams::{Append, ObservationStore, SessionCatalog, SessionLog};
 use daybook_domain::source::{ImportNo, TranscriptSource};
 use daybook_domain::trigger::DueLimits;
 use daybook_domain::{
@@ -127,7 +128,8 @@ impl TakeOver<'_> {
         }
         let modified_at = Timestamp(modified / 1_000_000);
         let (taken, long) = self.entries(path, &text, (&owner, modified_at)).await?;
-        let status = match known.is_empty() {
+        let is_new = known.iter().all(|source| source.session.is_none());
+        let status = match is_new {
             true => FileStatus::New,
             false => FileStatus::Rewritten,
         };
@@ -139,7 +141,11 @@ impl TakeOver<'_> {
         report.session = Some(session.to_string());
         let (added, known) = self.append(&session, &owner, &taken).await?;
         (report.added, report.known) = (added, known);
+        let ids: HashSet<EventId> = taken.iter().map(|one| one.event.id).collect();
         self.observe(&session, taken).await?;
+        if !is_new {
+            self.unlearn(&session, &ids).await?;
+        }
         // The file counts as read once its memories are stored: what was interrupted is repeated.
         let source = TranscriptSource {
             path: stored,
@@ -322,6 +328,31 @@ impl TakeOver<'_> {
             true => Ok(()),
             false => store.observe(&observations, self.worker.clock.now()).await,
         }
+    }
+
+    /// Withdraws the memories of entries that the file no longer holds, and that nothing else states.
+    async fn unlearn(&self, session: &SessionId, ids: &HashSet<EventId>) -> Result<(), StoreError> {
+        let (store, tenant) = (&self.worker.store, &self.worker.tenant);
+        let known = store.event_ids(session).await?.into_iter();
+        let gone: HashSet<EventSeq> = known
+            .filter(|(_, id)| !ids.contains(id))
+            .map(|(seq, _)| seq)
+            .collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let is_gone = |evidence: &Evidence| {
+            evidence.session == *session && evidence.events.iter().all(|seq| gone.contains(seq))
+        };
+        for state in read_all(|page| store.scopes(tenant, page)).await? {
+            for one in ObservationStore::observations(&**store, &state.scope).await? {
+                if one.evidence.iter().all(is_gone) {
+                    let now = self.worker.clock.now();
+                    store.retract(&state.scope, one.id, now).await?;
+                }
+            }
+        }
+        Ok(())
     }
 
     async fn import(&mut self) -> Result<ImportNo, StoreError> {
