@@ -1,21 +1,29 @@
 //! Homes of Codex, MindRoom and Daycare among the paths of an import.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::io::{self, Cursor};
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use daybook_engine::bounded;
 use daybook_engine::homes::{
-    FILE_BYTES, FileRole, Home, is_transcript_learned, learned_sessions, memory_entries, recognize,
+    FILE_BYTES, FileRole, Home, is_row_learned, is_transcript_learned, learned_sessions,
+    memory_entries, recognize,
 };
-use daybook_engine::import::{FileReport, ImportReport};
+use daybook_engine::import::{FileReport, ImportCandidate, ImportReport};
 use daybook_engine::jobs::WorkerContext;
 use daybook_engine::jobs::homes::take_over;
 use daybook_engine::places::stored_path::stored_path;
+use daybook_store::sqlite::agno_rows;
 use serde_json::{Value, json};
 
 use crate::folders::data_folder::display_path;
 use crate::terminal::output::{count, print_line};
+
+/// Ends the name of the rows of a database that its system has learned from.
+const LEARNED: &str = " (learned from)";
+/// The beginning of every SQLite database.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// The homes among the paths of an import.
 #[derive(Default)]
@@ -53,10 +61,57 @@ impl HomesToImport {
         self.0.is_empty()
     }
 
-    /// The stored paths of transcripts that a home's system has learned from.
-    pub(super) fn learned(&self) -> BTreeSet<String> {
+    /// The names of candidates that a home's system has learned from.
+    pub(super) fn learned(&self, candidates: &[ImportCandidate]) -> BTreeSet<String> {
         let learned = self.0.iter().flat_map(learned_transcripts);
-        learned.map(|path| stored_path(&path)).collect()
+        let mut names: BTreeSet<String> = learned.map(|path| stored_path(&path)).collect();
+        for candidate in candidates {
+            if let ImportCandidate::Stream { name, .. } = candidate
+                && name.ends_with(LEARNED)
+            {
+                names.insert(name.clone());
+            }
+        }
+        names
+    }
+
+    /// Puts the rows of sessions in place of each database of Agno: those that its system has learned from apart.
+    pub(super) fn read_databases(&self, candidates: Vec<ImportCandidate>) -> Vec<ImportCandidate> {
+        let mut read = Vec::new();
+        for candidate in candidates {
+            match candidate {
+                ImportCandidate::File { ref path, .. } if is_sqlite(path) => {
+                    match agno_rows(path) {
+                        Ok(Some((rows, _))) => read.extend(self.streams(path, rows)),
+                        Ok(None) => read.push(candidate),
+                        Err(error) => {
+                            let error = io::Error::other(error);
+                            read.push(ImportCandidate::Missing(path.clone(), error));
+                        }
+                    }
+                }
+                candidate => read.push(candidate),
+            }
+        }
+        read
+    }
+
+    fn streams(&self, path: &Path, rows: Vec<String>) -> Vec<ImportCandidate> {
+        let home = self.0.iter().find(|home| path.starts_with(&home.root));
+        let learned = home.map(learned_sessions).unwrap_or_default();
+        let is_learned = |row: &String| {
+            let row: Value = serde_json::from_str(row).unwrap_or_default();
+            is_row_learned(&row, &learned)
+        };
+        let (learned, new): (Vec<String>, Vec<String>) = rows.into_iter().partition(is_learned);
+        let path = stored_path(path);
+        let named = [(format!("{path}{LEARNED}"), learned), (path, new)];
+        let filled = named.into_iter().filter(|(_, rows)| !rows.is_empty());
+        let streams = filled.map(|(name, rows)| ImportCandidate::Stream {
+            name,
+            input: Box::new(Cursor::new(rows.join("\n") + "\n")),
+        });
+        streams.collect()
     }
 
     /// Takes over the memory files, as part of the import in `report`, which gets a report on each.
@@ -137,6 +192,10 @@ impl HomesToImport {
             );
         }
     }
+}
+
+fn is_sqlite(path: &Path) -> bool {
+    bounded::read_start(path, SQLITE.len() as u64).is_ok_and(|start| start == SQLITE)
 }
 
 fn learned_transcripts(home: &Home) -> Vec<PathBuf> {

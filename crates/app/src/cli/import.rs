@@ -207,7 +207,7 @@ impl ImportCommand {
         let reading = ImportBar::start(common, candidates.iter().map(ImportCandidate::size).sum());
         let intake = daybook.intake();
         bind_venues(&daybook.spool(), &intake).await?;
-        let (name, learned) = (self.name(), homes.learned());
+        let (name, learned) = (self.name(), homes.learned(&candidates));
         let reading_all = import_learned(&intake, &name, candidates, &learned, stop, &reading);
         let mut report = reading_all.await?;
         reading.end();
@@ -269,7 +269,7 @@ impl ImportCommand {
         }
         let (streams, paths): (Vec<PathBuf>, Vec<PathBuf>) =
             paths.into_iter().partition(|path| path.as_os_str() == "-");
-        let mut candidates = scan(&paths);
+        let mut candidates = homes.read_databases(scan(&paths));
         // A missing file among several is that file's failure; where none exists, the command line is wrong.
         if let [ImportCandidate::Missing(path, error)] = candidates.as_slice()
             && homes.is_empty()
@@ -285,11 +285,14 @@ impl ImportCommand {
                     size: *size,
                     peek: daybook_engine::transcripts::peek::peek(path).unwrap_or_default(),
                 }),
-                ImportCandidate::Stream(_) | ImportCandidate::Missing(..) => true,
+                ImportCandidate::Stream { .. } | ImportCandidate::Missing(..) => true,
             });
         }
         if !streams.is_empty() {
-            candidates.push(ImportCandidate::Stream(Box::new(std::io::stdin())));
+            candidates.push(ImportCandidate::Stream {
+                name: "-".to_owned(),
+                input: Box::new(std::io::stdin()),
+            });
         }
         Ok(Some(candidates))
     }
@@ -479,7 +482,7 @@ fn dry_run(candidates: &[ImportCandidate]) {
 fn paths(candidates: &[ImportCandidate]) -> Vec<&PathBuf> {
     let paths = candidates.iter().filter_map(|candidate| match candidate {
         ImportCandidate::File { path, .. } | ImportCandidate::Missing(path, _) => Some(path),
-        ImportCandidate::Stream(_) => None,
+        ImportCandidate::Stream { .. } => None,
     });
     paths.collect()
 }

@@ -313,6 +313,81 @@ fn a_forgotten_memory_is_left_out_and_does_not_return() {
 }
 
 #[test]
+fn what_a_home_no_longer_says_is_unlearned_by_the_next_import() {
+    let taken = TakenHome::new("codex");
+    let path = taken.home().join("memories/memory_summary.md");
+    let text = fs::read_to_string(&path).expect("a file");
+    let text = text.replace(
+        "- Short answers without praise\n",
+        "- Answers in metric units\n",
+    );
+    fs::write(&path, text).expect("a file");
+    let report = taken.import();
+    assert_eq!(status_of(&report, "memory_summary.md"), "rewritten");
+    let listed = taken.place.stdout(&["list", "--scope", "user/ada"]);
+    assert!(
+        listed.contains("metric units") && !listed.contains("Short answers"),
+        "{listed}"
+    );
+    taken.export();
+    check_same(&files(&taken.exported()), &taken.memory_files());
+}
+
+/// A row of Agno's in which bo says `words`.
+fn agno_runs(words: &str) -> String {
+    serde_json::json!([{
+        "run_id": words,
+        "created_at": 1_772_441_900,
+        "messages": [
+            {"role": "user", "content": words},
+            {"role": "tool", "tool_name": "search", "content": "please always feed the otters at noon"},
+        ],
+    }])
+    .to_string()
+}
+
+#[test]
+fn a_database_of_agno_is_read_and_what_was_flushed_is_not_learned_again() {
+    let taken = TakenHome::written("mindroom");
+    let path = taken.home().join("sessions/scout.db");
+    let database = rusqlite::Connection::open(&path).expect("a database");
+    let create = "CREATE TABLE scout_sessions (session_id TEXT, session_type TEXT, agent_id TEXT, \
+                  runs JSON, created_at INTEGER, updated_at INTEGER)";
+    database.execute(create, []).expect("a table");
+    for (session, words) in [
+        ("room-one", "please always name the buoy in the report"),
+        ("room-two", "please always name the pier in the log line"),
+    ] {
+        let row =
+            "INSERT INTO scout_sessions VALUES (?, 'agent', 'scout', ?, 1772441000, 1772442000)";
+        let runs = agno_runs(words);
+        database.execute(row, [session, &runs]).expect("a row");
+    }
+    drop(database);
+    let before = fs::read(&path).expect("a file");
+    let first = taken.import();
+    assert_eq!(taken.import()["events"], 0, "{first}");
+    taken.place.stdout(&["update", "--all"]);
+    let scopes = ["user/ada", "agent/scout"];
+    let listed = scopes.map(|scope| taken.place.stdout(&["list", "--scope", scope]));
+    let listed = listed.concat();
+    assert!(listed.contains("name the pier"), "{listed}");
+    assert!(!listed.contains("name the buoy"), "{listed}");
+    assert!(!listed.contains("feed the otters"), "{listed}");
+    assert_eq!(fs::read(&path).expect("a file"), before);
+}
+
+#[test]
+fn a_purged_memory_is_left_out_of_a_hand_back() {
+    let taken = TakenHome::new("daycare");
+    let words = "Ada books morning flights alone";
+    taken.place.stdout(&["purge", words, "--yes"]);
+    taken.export();
+    let log = fs::read_to_string(taken.exported().join("users/ada/memory/observations.md"));
+    assert!(!log.expect("a file").contains("morning flights"));
+}
+
+#[test]
 fn a_damaged_file_costs_only_itself_and_is_named() {
     let taken = TakenHome::written("codex");
     let broken = taken.home().join("memories/MEMORY.md");

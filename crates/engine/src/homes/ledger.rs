@@ -73,14 +73,16 @@ fn are_rows_learned(path: &Path, learned: &LearnedSessions) -> bool {
         Ok(row @ Value::Object(_)) => vec![row],
         Ok(_) | Err(_) => Vec::new(),
     };
-    let is_learned = |row: &Value| {
-        let upto = row["session_id"]
-            .as_str()
-            .and_then(|session| learned.0.get(session));
-        let updated = row["updated_at"].as_i64();
-        matches!((upto, updated), (Some(upto), Some(at)) if at.saturating_mul(SECOND) <= upto.0)
-    };
-    !rows.is_empty() && rows.iter().all(is_learned)
+    !rows.is_empty() && rows.iter().all(|row| is_row_learned(row, learned))
+}
+
+/// Whether a row of Agno's holds nothing that its system has not learned from.
+#[must_use]
+pub fn is_row_learned(row: &Value, learned: &LearnedSessions) -> bool {
+    let session = row["session_id"].as_str();
+    let upto = session.and_then(|session| learned.0.get(session));
+    let updated = row["updated_at"].as_i64();
+    matches!((upto, updated), (Some(upto), Some(at)) if at.saturating_mul(SECOND) <= upto.0)
 }
 
 fn add_threads(learned: &mut LearnedSessions, path: &str, text: &str) {

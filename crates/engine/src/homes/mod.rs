@@ -20,7 +20,7 @@ mod render;
 
 pub use edits::{EntryChange, edited};
 pub use entry::{HomeEntry, HomeOwner};
-pub use ledger::{LearnedSessions, is_transcript_learned, learned_sessions};
+pub use ledger::{LearnedSessions, is_row_learned, is_transcript_learned, learned_sessions};
 pub use recognize::{FileRole, Home, HomeFile, recognize};
 pub use render::{NewMemory, new_entries};
 

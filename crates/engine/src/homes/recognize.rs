@@ -211,7 +211,7 @@ fn mindroom_role(path: &str) -> FileRole {
         FileRole::Memory
     } else if path == LEDGER {
         FileRole::Ledger
-    } else if path.starts_with("sessions/") && path.ends_with(".json") {
+    } else if path.starts_with("sessions/") && (path.ends_with(".json") || path.ends_with(".db")) {
         FileRole::Transcript
     } else if path.contains("/workspace/") || path.contains("memory_files/") {
         FileRole::Companion(

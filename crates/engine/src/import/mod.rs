@@ -75,7 +75,7 @@ pub async fn find_outdated(
             size,
             modified,
         } => known.get(&*stored_path(path)) == Some(&(*size, *modified)),
-        ImportCandidate::Stream(_) | ImportCandidate::Missing(..) => false,
+        ImportCandidate::Stream { .. } | ImportCandidate::Missing(..) => false,
     });
     Ok(candidates)
 }
@@ -93,7 +93,7 @@ pub async fn known_sources(
         ImportCandidate::File { path, .. } | ImportCandidate::Missing(path, _) => {
             Some(stored_path(path))
         }
-        ImportCandidate::Stream(_) => None,
+        ImportCandidate::Stream { .. } => None,
     });
     let paths: Vec<String> = paths.collect();
     let mut known = Vec::new();

@@ -94,7 +94,7 @@ pub(super) fn start(
                 let lasting = error.kind() != io::ErrorKind::NotFound;
                 (stored_path(path), 0, 0, lasting)
             }
-            ImportCandidate::Stream(_) => ("-".to_owned(), 0, 0, false),
+            ImportCandidate::Stream { name, .. } => (name.clone(), 0, 0, false),
         };
         let known = known.get(&path).cloned();
         waiting.push_back(ReadingFile {
@@ -169,7 +169,7 @@ impl FileReader<'_> {
                 result
             }
             ImportCandidate::Missing(_, error) => Err(error),
-            ImportCandidate::Stream(stream) => self.stream(stream, &out),
+            ImportCandidate::Stream { input, .. } => self.stream(input, &out),
         };
         if let Err(error) = result {
             let status = FileStatus::Unreadable(error.to_string());

@@ -159,6 +159,10 @@ impl HandBackPlanner<'_> {
 
     /// A transcript is handed back while its session is here: what was purged does not return.
     async fn add_transcript(&mut self, home: &Home, path: &str) -> Result<(), WorkError> {
+        if path.ends_with(".db") {
+            self.leave(path, "a database, which stays where it is");
+            return Ok(());
+        }
         let (store, tenant) = (&self.worker.store, &self.worker.tenant);
         let stored = stored_path(&home.at(path));
         let sources = store.sources_at(tenant, &[&stored]).await?;
