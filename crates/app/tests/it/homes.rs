@@ -83,6 +83,12 @@ impl TakenHome {
         check_same(&files(&self.exported()), &expected);
     }
 
+    /// What a scope remembers; empty where it never held anything.
+    fn listed(&self, scope: &str) -> String {
+        let output = self.place.run(&["list", "--scope", scope, "-n", "100"]);
+        String::from_utf8(output.stdout).expect("text")
+    }
+
     /// How many memories all scopes hold, as the import's summary counts them.
     fn memories(&self) -> u64 {
         let scopes = [
@@ -92,8 +98,7 @@ impl TakenHome {
             "team/helper+scout",
         ];
         let count = |scope: &str| {
-            let arguments = ["list", "--scope", scope, "-n", "100"];
-            let listed = self.place.stdout(&arguments);
+            let listed = self.listed(scope);
             let lines = listed.lines().filter(|line| line.contains(" · ["));
             lines.count() as u64
         };
@@ -369,7 +374,7 @@ fn a_database_of_agno_is_read_and_what_was_flushed_is_not_learned_again() {
     assert_eq!(taken.import()["events"], 0, "{first}");
     taken.place.stdout(&["update", "--all"]);
     let scopes = ["user/ada", "agent/scout"];
-    let listed = scopes.map(|scope| taken.place.stdout(&["list", "--scope", scope]));
+    let listed = scopes.map(|scope| taken.listed(scope));
     let listed = listed.concat();
     assert!(listed.contains("name the pier"), "{listed}");
     assert!(!listed.contains("name the buoy"), "{listed}");
