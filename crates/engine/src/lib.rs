@@ -22,6 +22,7 @@ pub mod consolidate;
 pub mod extract;
 pub mod files;
 mod guard;
+pub mod homes;
 pub mod hook_events;
 pub mod import;
 pub mod jobs;

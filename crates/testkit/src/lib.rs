@@ -24,6 +24,7 @@
 //! compares all that can be seen of it with a small model. [`suites::tenant_isolation`] lets two tenants share a store.
 //! [`llm_server`] is a provider of language models that follows a test's script.
 //! [`embedder`] is an embedding model with predictable vectors.
+//! [`homes`] writes folders as Codex, MindRoom and Daycare keep them.
 //! [`mutation`] damages documents for parsers to read.
 //! [`simulation`] interleaves everything that happens to jobs, and checks what must hold after each call.
 //!
@@ -38,6 +39,7 @@
 pub mod clock;
 pub mod embedder;
 pub mod fixtures;
+pub mod homes;
 pub mod llm_server;
 pub mod model;
 pub mod mutation;

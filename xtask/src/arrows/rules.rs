@@ -282,6 +282,11 @@ pub(super) const STAGES: &[StageRule] = &[
         reason: "an import appends what transcripts hold; what becomes of it is for later stages",
     },
     StageRule {
+        name: "homes",
+        may_use: &["transcripts"],
+        reason: "the files of a home are parsed and rendered without a store",
+    },
+    StageRule {
         name: "spend",
         may_use: &[],
         reason: "what a call costs does not depend on its question or its stage",
@@ -324,6 +329,7 @@ pub(super) const STAGES: &[StageRule] = &[
             "projects",
             "append",
             "import",
+            "homes",
             "spend",
             "triggers",
             "hook_events",
@@ -380,6 +386,7 @@ const fn reads(item: &'static str) -> Ban {
             "transcripts",
             "projects",
             "import",
+            "homes",
             "hook_events",
             "files",
             "recall",

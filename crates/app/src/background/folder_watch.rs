@@ -69,7 +69,7 @@ impl FolderWatch {
                 let now = (*size, *modified);
                 is_transcript(path) && self.seen.insert(path.clone(), now) != Some(now)
             }
-            ImportCandidate::Stream(_) | ImportCandidate::Missing(..) => false,
+            ImportCandidate::Stream { .. } | ImportCandidate::Missing(..) => false,
         });
         self.last_changed = changed.iter().filter_map(path_of).collect();
         self.last_scan = Some(Instant::now());
@@ -99,6 +99,6 @@ impl FolderWatch {
 pub(super) fn path_of(candidate: &ImportCandidate) -> Option<PathBuf> {
     match candidate {
         ImportCandidate::File { path, .. } => Some(path.clone()),
-        ImportCandidate::Stream(_) | ImportCandidate::Missing(..) => None,
+        ImportCandidate::Stream { .. } | ImportCandidate::Missing(..) => None,
     }
 }

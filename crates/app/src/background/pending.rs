@@ -186,7 +186,7 @@ async fn import_outside_hooks(daybook: &Daybook, stop: &Stop) -> Result<u64> {
         } => known
             .get(&stored_path(path))
             .is_some_and(|last| *last != (*size, *modified)),
-        ImportCandidate::Stream(_) | ImportCandidate::Missing(..) => false,
+        ImportCandidate::Stream { .. } | ImportCandidate::Missing(..) => false,
     });
     changed.truncate(sweep.scan);
     Ok(import_changed(daybook, changed, stop).await?.added())

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::json;
 
 use super::CommonArgs;
+use super::handback::HandBackArgs;
 use crate::backup::archive::{ArchiveManifest, write_archive};
 use crate::backup::user_archive::{UserManifest, write_user_archive};
 use crate::folders::data_folder::display_path;
@@ -22,25 +23,40 @@ use crate::wiring::Daybook;
 ///
 /// With --user it holds what the memory has of one user, with a README.md to read first, as an access request asks for. No
 /// memory is made from that.
+///
+/// With --profile the files of Codex, MindRoom or Daycare are written into a folder instead. A home that `daybook import`
+/// took over is handed back: what nothing changed in is the same bytes, a memory that you edited has your words, one that you
+/// forgot is left out, and what was learned since is added in that system's form. The home itself is only read. Files of the
+/// home that are no part of its memory are left out and named.
 #[derive(Args)]
 pub(crate) struct ExportCommand {
     /// The file to write, which must not exist
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(
+        value_name = "FILE",
+        required_unless_present = "profile",
+        conflicts_with = "profile"
+    )]
+    file: Option<PathBuf>,
     /// Only what the memory has of this user: their sessions, what was learned from these, and what names them
-    #[arg(long, value_name = "USER")]
+    #[arg(long, value_name = "USER", conflicts_with = "profile")]
     user: Option<String>,
+    #[command(flatten)]
+    hand_back: HandBackArgs,
 }
 
 impl ExportCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
+        if let Some(code) = self.hand_back.run(common)? {
+            return Ok(code);
+        }
+        let file = self.file.as_deref().context("name the file to write")?;
         let daybook = Daybook::open_existing(common)?;
         if let Some(user) = &self.user {
-            let manifest = block_on(write_user_archive(&daybook, user, &self.file))?;
-            return print_user_summary(common, &display_path(&self.file), &manifest);
+            let manifest = block_on(write_user_archive(&daybook, user, file))?;
+            return print_user_summary(common, &display_path(file), &manifest);
         }
-        let manifest = block_on(write_archive(&daybook, &self.file))?;
-        print_summary(common, "exported to", &display_path(&self.file), &manifest)
+        let manifest = block_on(write_archive(&daybook, file))?;
+        print_summary(common, "exported to", &display_path(file), &manifest)
     }
 }
 

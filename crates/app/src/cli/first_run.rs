@@ -68,7 +68,11 @@ pub(crate) async fn print_summary(daybook: &Daybook, summary: &ImportSummary<'_>
 fn is_settled(status: &FileStatus) -> bool {
     matches!(
         status,
-        FileStatus::Unchanged | FileStatus::Unknown(_) | FileStatus::New | FileStatus::Grew
+        FileStatus::Unchanged
+            | FileStatus::Unknown(_)
+            | FileStatus::Companion(_)
+            | FileStatus::New
+            | FileStatus::Grew
     )
 }
 
@@ -132,6 +136,7 @@ fn unusual(file: &FileReport) -> Option<String> {
     let path = &file.path;
     let said = match &file.status {
         FileStatus::Unknown(why) => Some(format!("not known: {path} ({why})")),
+        FileStatus::Companion(why) => Some(format!("no memory of its own: {path} ({why})")),
         FileStatus::Unreadable(why) => Some(warn(&format!("unreadable: {path}: {why}"))),
         FileStatus::Failed(why) => Some(warn(&format!("failed: {path}: {why}"))),
         FileStatus::Rewritten => Some(format!("rewritten since last time: {path}")),

@@ -13,12 +13,13 @@ use daybook_domain::page::read_first;
 use daybook_domain::source::ImportNo;
 use daybook_domain::time::Clock;
 use daybook_engine::hook_events::process::bind_venues;
-use daybook_engine::import::{ImportCandidate, ImportReport, import, scan};
+use daybook_engine::import::{ImportCandidate, ImportReport, import_learned, scan};
 use daybook_engine::jobs::{self, UpdateReport, WaitFilter, WorkerContext};
 use daybook_engine::stop::Stop;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use super::homes::HomesToImport;
 use super::import_archive::{self, import_archive};
 use super::import_summary::ImportSummary;
 use super::update::{as_json, count_due_sessions};
@@ -94,11 +95,12 @@ impl ImportCommand {
         }
         let common = &self.with_sample_root(common)?;
         suggest::use_flags(common);
-        let Some(candidates) = self.candidates(common)? else {
+        let (homes, paths) = self.homes();
+        let Some(candidates) = self.candidates(common, paths, &homes)? else {
             return Ok(ExitCode::SUCCESS);
         };
         if self.dry_run {
-            return self.dry_run(common, &candidates);
+            return self.dry_run(common, &candidates, &homes);
         }
         lower_priority();
         let daybook = Daybook::open_or_create(common)?;
@@ -109,7 +111,8 @@ impl ImportCommand {
         }
         let stop = stop_on_interrupt()?;
         let began = Instant::now();
-        let taken = block_on(self.import_changed(common, &daybook, candidates, &stop));
+        let files = (candidates, &homes);
+        let taken = block_on(self.import_changed(common, &daybook, files, &stop));
         let (report, learned) = taken.with_context(|| self.recovery_hint())?;
         if common.json {
             print_json(&json!({
@@ -130,6 +133,7 @@ impl ImportCommand {
                 seconds: began.elapsed().as_secs_f64(),
                 sample: self.sample,
             };
+            homes.print_taken_over(&report);
             block_on(first_run::print_summary(&daybook, &summary))?;
         }
         if self.watch && !report.stopped {
@@ -196,16 +200,22 @@ impl ImportCommand {
         }
     }
 
-    fn dry_run(&self, common: &CommonArgs, candidates: &[ImportCandidate]) -> Result<ExitCode> {
+    fn dry_run(
+        &self,
+        common: &CommonArgs,
+        candidates: &[ImportCandidate],
+        homes: &HomesToImport,
+    ) -> Result<ExitCode> {
         let folder = data_folder::locate(common.root.as_deref())?;
         let settings = Settings::load(&folder, &common.set)?;
         let sizes: Vec<u64> = candidates.iter().map(ImportCandidate::size).collect();
         if common.json {
             let asks = disclosure::as_json(&settings, &sizes);
             let vectors = disclosure::vectors_as_json(&settings, &sizes);
-            return dry_run_json(candidates, &asks, &vectors);
+            return dry_run_json(candidates, homes, &asks, &vectors);
         }
         let lines = disclosure::lines(&settings, &sizes, !self.no_process);
+        homes.print_dry_run();
         dry_run(candidates);
         for line in lines {
             print_line!("{line}");
@@ -217,16 +227,21 @@ impl ImportCommand {
         &self,
         common: &CommonArgs,
         daybook: &Daybook,
-        candidates: Vec<ImportCandidate>,
+        (candidates, homes): (Vec<ImportCandidate>, &HomesToImport),
         stop: &Stop,
     ) -> Result<(ImportReport, Option<UpdateReport>)> {
         let (worker, _present) = daybook.attended_worker().await?;
         let reading = ImportBar::start(common, candidates.iter().map(ImportCandidate::size).sum());
         let intake = daybook.intake();
         bind_venues(&daybook.spool(), &intake).await?;
-        let report = import(&intake, &self.name(), candidates, stop, &reading).await?;
+        let (name, learned) = (self.name(), homes.learned(&candidates));
+        let reading_all = import_learned(&intake, &name, candidates, &learned, stop, &reading);
+        let mut report = reading_all.await?;
         reading.end();
         jobs::settle_projects(&worker).await?;
+        if !stop.is_requested() {
+            homes.take_over(&worker, &name, &mut report).await?;
+        }
         embed_waiting(&daybook.models(), stop).await?;
         if self.no_process || stop.is_requested() {
             return Ok((report, None));
@@ -259,8 +274,18 @@ impl ImportCommand {
         }
     }
 
+    /// The homes among the paths, and all other paths; the transcripts of homes are among these.
+    fn homes(&self) -> (HomesToImport, Vec<PathBuf>) {
+        HomesToImport::split(self.paths.clone())
+    }
+
     /// The files to import; `None` when the person declined, or there are none.
-    fn candidates(&self, common: &CommonArgs) -> Result<Option<Vec<ImportCandidate>>> {
+    fn candidates(
+        &self,
+        common: &CommonArgs,
+        paths: Vec<PathBuf>,
+        homes: &HomesToImport,
+    ) -> Result<Option<Vec<ImportCandidate>>> {
         if self.sample {
             let folder = data_folder::locate(common.root.as_deref())?;
             data_folder::create(&folder)?;
@@ -269,14 +294,12 @@ impl ImportCommand {
         if self.paths.is_empty() {
             return self.discovered(common);
         }
-        let (streams, paths): (Vec<PathBuf>, Vec<PathBuf>) = self
-            .paths
-            .iter()
-            .cloned()
-            .partition(|path| path.as_os_str() == "-");
-        let mut candidates = scan(&paths);
+        let (streams, paths): (Vec<PathBuf>, Vec<PathBuf>) =
+            paths.into_iter().partition(|path| path.as_os_str() == "-");
+        let mut candidates = homes.read_databases(scan(&paths));
         // A missing file among several is that file's failure; where none exists, the command line is wrong.
         if let [ImportCandidate::Missing(path, error)] = candidates.as_slice()
+            && homes.is_empty()
             && self.paths.contains(path)
         {
             bail!("{} cannot be read: {error}", path.display());
@@ -289,11 +312,14 @@ impl ImportCommand {
                     size: *size,
                     peek: daybook_engine::transcripts::peek::peek(path).unwrap_or_default(),
                 }),
-                ImportCandidate::Stream(_) | ImportCandidate::Missing(..) => true,
+                ImportCandidate::Stream { .. } | ImportCandidate::Missing(..) => true,
             });
         }
         if !streams.is_empty() {
-            candidates.push(ImportCandidate::Stream(Box::new(std::io::stdin())));
+            candidates.push(ImportCandidate::Stream {
+                name: "-".to_owned(),
+                input: Box::new(std::io::stdin()),
+            });
         }
         Ok(Some(candidates))
     }
@@ -453,11 +479,17 @@ fn undo(common: &CommonArgs, number: i64) -> Result<ExitCode> {
     })
 }
 
-fn dry_run_json(candidates: &[ImportCandidate], asks: &Value, vectors: &Value) -> Result<ExitCode> {
+fn dry_run_json(
+    candidates: &[ImportCandidate],
+    homes: &HomesToImport,
+    asks: &Value,
+    vectors: &Value,
+) -> Result<ExitCode> {
     let bytes: u64 = candidates.iter().map(ImportCandidate::size).sum();
     print_json(&json!({
         "files": paths(candidates),
         "bytes": bytes,
+        "homes": homes.as_json(),
         "asks": asks,
         "vectors": vectors,
     }))?;
@@ -477,7 +509,7 @@ fn dry_run(candidates: &[ImportCandidate]) {
 fn paths(candidates: &[ImportCandidate]) -> Vec<&PathBuf> {
     let paths = candidates.iter().filter_map(|candidate| match candidate {
         ImportCandidate::File { path, .. } | ImportCandidate::Missing(path, _) => Some(path),
-        ImportCandidate::Stream(_) => None,
+        ImportCandidate::Stream { .. } => None,
     });
     paths.collect()
 }

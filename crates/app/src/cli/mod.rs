@@ -13,7 +13,9 @@ mod eval;
 mod export;
 mod first_run;
 mod forecast;
+mod handback;
 mod history;
+mod homes;
 mod hook;
 mod import;
 mod import_archive;
@@ -101,6 +103,7 @@ Operate
   trigger      report what happened to a session
   hook         called by an agent's host when something happens in a session
   serve        answer agents over HTTP, on this machine
+  export       write memory as the files of Codex, MindRoom or Daycare
   backup       write the whole memory to one file, while agents keep working
   restore      create a data folder from a backup; --at: memory files as they were
   move-store   move memory into a PostgreSQL database, or back into the data folder
@@ -199,7 +202,7 @@ enum CliCommand {
     Rebuild(update::RebuildCommand),
     /// Write the whole memory to one file, while agents keep working
     Backup(backup::BackupCommand),
-    /// Write the whole memory to one file that other programs read
+    /// Write the whole memory to one file, or the files of another system
     Export(export::ExportCommand),
     /// Create a data folder from a backup; with --at bring memory files to an earlier state
     Restore(backup::RestoreCommand),

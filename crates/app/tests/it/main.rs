@@ -22,6 +22,7 @@ mod fences;
 #[cfg(unix)]
 mod first_run;
 mod fixture;
+mod homes;
 mod hooks;
 mod kill;
 mod kill_beside;

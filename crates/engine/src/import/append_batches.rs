@@ -1,12 +1,13 @@
 //! Appends the batches of files to sessions' logs, each in one transaction with its file's progress.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use daybook_domain::eligibility::Switches;
 use daybook_domain::seams::Append;
 use daybook_domain::source::{ImportNo, TranscriptSource};
 use daybook_domain::{
-    EventId, EventSeq, NewEvent, RemoteEvidence, Session, SessionId, SessionKind, SessionMeta,
-    StoreError, Venue,
+    EventId, EventSeq, NewEvent, RemoteEvidence, ScopeKind, Session, SessionId, SessionKind,
+    SessionMeta, StoreError, Venue,
 };
 
 use super::file_messages::{FileEnding, FileMessage, ParsedBatch, ReadProgress};
@@ -29,6 +30,8 @@ pub(super) struct EventAppender<'a> {
     intake: &'a IngestContext,
     what: &'a str,
     known: &'a BTreeMap<String, TranscriptSource>,
+    /// Files that another system has learned from.
+    learned: &'a BTreeSet<String>,
     report: ImportReport,
     /// Citations whose events were not stored yet: files are not in the order of time.
     missing: Vec<(SessionMeta, Vec<EventMention>)>,
@@ -84,12 +87,13 @@ impl<'a> EventAppender<'a> {
     pub(super) fn new(
         intake: &'a IngestContext,
         what: &'a str,
-        known: &'a BTreeMap<String, TranscriptSource>,
+        (known, learned): (&'a BTreeMap<String, TranscriptSource>, &'a BTreeSet<String>),
     ) -> Self {
         Self {
             intake,
             what,
             known,
+            learned,
             report: ImportReport::default(),
             missing: Vec::new(),
         }
@@ -261,15 +265,19 @@ impl<'a> EventAppender<'a> {
         if let Some(moved) = MovedSession::load(&*self.intake.store, id).await? {
             moved.relocate(&mut events);
         }
+        let mut meta = session_meta(hint, session);
+        meta.user = meta
+            .user
+            .filter(|user| *user != self.intake.switches.person);
         let append = Append {
-            session: session_meta(hint, session),
+            session: meta,
             events,
             remotes,
             source,
             import: Some(import),
             patience: self.intake.patience,
             urgent: None,
-            switches: self.intake.switches.clone(),
+            switches: self.switches_for(&file.path, id),
             rules: self.intake.redactor.revision(),
             now: self.intake.clock.now(),
         };
@@ -281,6 +289,18 @@ impl<'a> EventAppender<'a> {
             self.report.sessions.insert(id.clone());
         }
         Ok(())
+    }
+
+    /// The switches for a file's events: those of a file that another system has learned from are passed over, as
+    /// events are that arrive while memory is off.
+    fn switches_for(&self, path: &str, session: &SessionId) -> Switches {
+        let mut switches = self.intake.switches.clone();
+        if self.learned.contains(path) {
+            switches
+                .off
+                .insert((ScopeKind::Agent, session.agent.clone()));
+        }
+        switches
     }
 
     async fn record_uses(
@@ -326,7 +346,7 @@ impl<'a> EventAppender<'a> {
         }
         let claimed = SessionId {
             tenant: self.intake.tenant.clone(),
-            agent: hint.agent.to_owned(),
+            agent: hint.agent.clone().into_owned(),
             host_id: hint.host_id.clone(),
         };
         let venue = self.intake.with_team_id(hint.venue.clone());
@@ -438,11 +458,12 @@ impl<'a> EventAppender<'a> {
         let retractions = retraction::of_missing(&gone, store.last_at);
         let hint = SessionHint {
             host_id: session.host_id.clone(),
-            agent: "",
+            agent: "".into(),
             kind: store.kind,
             memory_off: store.memory_off,
             forked_from: store.forked_from,
             surface: store.surface,
+            user: store.user,
             venue: store.venue,
             parent: None,
             cwd: None,
@@ -464,7 +485,7 @@ fn session_meta(hint: &SessionHint, session: &FileSession) -> SessionMeta {
         kind: hint.kind,
         memory_off: hint.memory_off,
         forked_from: hint.forked_from.clone(),
-        user: None,
+        user: hint.user.clone(),
         surface: hint.surface.clone(),
         venue: session.venue.clone(),
     }

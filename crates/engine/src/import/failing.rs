@@ -76,6 +76,7 @@ impl FileStatus {
             | Self::Unchanged
             | Self::Rewritten
             | Self::Unknown(_)
+            | Self::Companion(_)
             | Self::Stopped => None,
         }
     }

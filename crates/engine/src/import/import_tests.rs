@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 
@@ -59,8 +60,15 @@ impl ImportFixture {
     /// Imports the folder; each file's name and status, by name.
     fn import(&self, open: OpenReader) -> Vec<(String, FileStatus)> {
         let candidates = scan(&[self.folder.path().to_owned()]);
-        let (stop, quiet) = (Stop::default(), Quiet);
-        let importing = import_with(open, &self.intake, "all", candidates, &stop, &quiet);
+        let (stop, quiet, learned) = (Stop::default(), Quiet, BTreeSet::new());
+        let importing = import_with(
+            open,
+            &self.intake,
+            "all",
+            (candidates, &learned),
+            &stop,
+            &quiet,
+        );
         let report = run(importing).unwrap();
         let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         let named = report.files.into_iter().map(|f| (name(&f.path), f.status));

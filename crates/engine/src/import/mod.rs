@@ -17,7 +17,7 @@ mod remotes;
 mod retraction;
 mod scan;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,7 +40,8 @@ use crate::stop::Stop;
 use crate::transcripts::reader;
 use append_batches::EventAppender;
 use daybook_text::names::redact_name;
-use read_files::{OpenReader, READER_VERSION, ReadingFile};
+pub(crate) use read_files::READER_VERSION;
+use read_files::{OpenReader, ReadingFile};
 pub use scan::{ImportCandidate, scan};
 
 /// Files that an older version imported and that have not changed since: reading them again stores their
@@ -74,7 +75,7 @@ pub async fn find_outdated(
             size,
             modified,
         } => known.get(&*stored_path(path)) == Some(&(*size, *modified)),
-        ImportCandidate::Stream(_) | ImportCandidate::Missing(..) => false,
+        ImportCandidate::Stream { .. } | ImportCandidate::Missing(..) => false,
     });
     Ok(candidates)
 }
@@ -92,7 +93,7 @@ pub async fn known_sources(
         ImportCandidate::File { path, .. } | ImportCandidate::Missing(path, _) => {
             Some(stored_path(path))
         }
-        ImportCandidate::Stream(_) => None,
+        ImportCandidate::Stream { .. } => None,
     });
     let paths: Vec<String> = paths.collect();
     let mut known = Vec::new();
@@ -118,6 +119,8 @@ pub enum FileStatus {
     Rewritten,
     /// Not a transcript of a known format.
     Unknown(String),
+    /// A file of another system's home that states nothing by itself, and why it is kept.
+    Companion(String),
     /// It could not be read.
     Unreadable(String),
     /// Its import broke off: the store refused some of it, or its reader failed.
@@ -211,7 +214,23 @@ pub async fn import(
     stop: &Stop,
     progress: &dyn ImportProgress,
 ) -> Result<ImportReport, StoreError> {
-    import_with(reader, intake, what, candidates, stop, progress).await
+    import_learned(intake, what, candidates, &BTreeSet::new(), stop, progress).await
+}
+
+/// [`import`] of transcripts that another system may have learned from: the events of those in `learned`, by their stored
+/// paths, are logged and found, and never extracted. What is appended to them later is.
+///
+/// # Errors
+/// As [`import`].
+pub async fn import_learned(
+    intake: &IngestContext,
+    what: &str,
+    candidates: Vec<ImportCandidate>,
+    learned: &BTreeSet<String>,
+    stop: &Stop,
+    progress: &dyn ImportProgress,
+) -> Result<ImportReport, StoreError> {
+    import_with(reader, intake, what, (candidates, learned), stop, progress).await
 }
 
 /// [`import`] with an `open` of its own for the readers of formats.
@@ -219,7 +238,7 @@ async fn import_with(
     open: OpenReader,
     intake: &IngestContext,
     what: &str,
-    candidates: Vec<ImportCandidate>,
+    (candidates, learned): (Vec<ImportCandidate>, &BTreeSet<String>),
     stop: &Stop,
     progress: &dyn ImportProgress,
 ) -> Result<ImportReport, StoreError> {
@@ -235,7 +254,7 @@ async fn import_with(
     );
     // The name repeats paths of the command line.
     let what = &*redact_name(&intake.redactor, what);
-    let work = import_files(open, intake, what, candidates, stop, progress);
+    let work = import_files(open, intake, what, (candidates, learned), stop, progress);
     within(span, work, record_import).await
 }
 
@@ -243,7 +262,7 @@ async fn import_files(
     open: OpenReader,
     intake: &IngestContext,
     what: &str,
-    candidates: Vec<ImportCandidate>,
+    (candidates, learned): (Vec<ImportCandidate>, &BTreeSet<String>),
     stop: &Stop,
     progress: &dyn ImportProgress,
 ) -> Result<ImportReport, StoreError> {
@@ -252,7 +271,7 @@ async fn import_files(
         sources.into_iter().map(|s| (s.path.clone(), s)).collect();
     failing::forget_gone(intake).await?;
     let passed = Arc::new(AtomicU64::new(0));
-    let mut appender = EventAppender::new(intake, what, &known);
+    let mut appender = EventAppender::new(intake, what, (&known, learned));
     let mut readers = read_files::start(open, intake, candidates, &known, stop, &passed);
     while let Some(mut file) = readers.next() {
         let span = debug_span!(

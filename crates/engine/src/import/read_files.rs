@@ -31,7 +31,7 @@ use crate::transcripts::{
 const WAITING: usize = 4;
 /// Version of what is stored of a file's lines: 1 adds evidence of folders' remotes. A file that was
 /// imported under an older version is read from its beginning again.
-pub(super) const READER_VERSION: u32 = 2;
+pub(crate) const READER_VERSION: u32 = 2;
 
 /// Opens the reader of a format; a test hands in one that fails.
 pub(super) type OpenReader = for<'a> fn(
@@ -94,7 +94,7 @@ pub(super) fn start(
                 let lasting = error.kind() != io::ErrorKind::NotFound;
                 (stored_path(path), 0, 0, lasting)
             }
-            ImportCandidate::Stream(_) => ("-".to_owned(), 0, 0, false),
+            ImportCandidate::Stream { name, .. } => (name.clone(), 0, 0, false),
         };
         let known = known.get(&path).cloned();
         waiting.push_back(ReadingFile {
@@ -169,7 +169,7 @@ impl FileReader<'_> {
                 result
             }
             ImportCandidate::Missing(_, error) => Err(error),
-            ImportCandidate::Stream(stream) => self.stream(stream, &out),
+            ImportCandidate::Stream { input, .. } => self.stream(input, &out),
         };
         if let Err(error) = result {
             let status = FileStatus::Unreadable(error.to_string());

@@ -17,7 +17,12 @@ pub enum ImportCandidate {
         modified: i64,
     },
     /// A stream that can be read once, such as standard input.
-    Stream(Box<dyn Read + Send>),
+    Stream {
+        /// Its name in reports, such as `-`.
+        name: String,
+        /// The bytes.
+        input: Box<dyn Read + Send>,
+    },
     /// A path that cannot be read, and why.
     Missing(PathBuf, io::Error),
 }
@@ -28,7 +33,7 @@ impl ImportCandidate {
     pub fn size(&self) -> u64 {
         match self {
             Self::File { size, .. } => *size,
-            Self::Stream(_) | Self::Missing(..) => 0,
+            Self::Stream { .. } | Self::Missing(..) => 0,
         }
     }
 }
@@ -54,7 +59,7 @@ pub fn scan(paths: &[PathBuf]) -> Vec<ImportCandidate> {
 fn path_of(candidate: &ImportCandidate) -> Option<&Path> {
     match candidate {
         ImportCandidate::File { path, .. } | ImportCandidate::Missing(path, _) => Some(path),
-        ImportCandidate::Stream(_) => None,
+        ImportCandidate::Stream { .. } => None,
     }
 }
 
@@ -82,7 +87,10 @@ fn visit(path: &Path, depth: usize, found: &mut Vec<ImportCandidate>) {
         if depth == 0
             && let Ok(file) = File::open(path)
         {
-            found.push(ImportCandidate::Stream(Box::new(file)));
+            found.push(ImportCandidate::Stream {
+                name: "-".to_owned(),
+                input: Box::new(file),
+            });
         }
         return;
     }

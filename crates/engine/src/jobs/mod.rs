@@ -14,6 +14,7 @@ mod extract;
 pub(crate) mod filing;
 mod folder_sync;
 mod forecast;
+pub mod homes;
 mod job_pool;
 mod knowledge;
 mod layouts;

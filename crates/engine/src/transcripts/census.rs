@@ -3,6 +3,7 @@
 //!
 //! `cargo run --release -p daybook-bench -- understanding` counts the real transcripts with it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ pub struct Census {
     /// Lines that could not be read.
     pub bad_lines: u64,
     /// Sessions, by agent and the host's id, with the files that hold them.
-    pub sessions: BTreeMap<(&'static str, String), BTreeSet<PathBuf>>,
+    pub sessions: BTreeMap<(Cow<'static, str>, String), BTreeSet<PathBuf>>,
     /// Files all of whose events are in a longer file too.
     pub copies: u64,
     /// Files of sub-agents whose session is among the files.
@@ -88,12 +89,12 @@ impl Census {
         let all = || looked.iter().flat_map(|file| &file.sessions);
         let roots: BTreeSet<(&str, &str)> = all()
             .filter(|session| session.kind != SessionKind::SubAgent)
-            .map(|session| (session.agent, &*session.host_id))
+            .map(|session| (&*session.agent, &*session.host_id))
             .collect();
         let mut alone: BTreeMap<(&str, &str), u64> = BTreeMap::new();
         for file in looked {
             for session in &file.sessions {
-                let key = (session.agent, &*session.host_id);
+                let key = (&*session.agent, &*session.host_id);
                 if session.kind == SessionKind::SubAgent {
                     match roots.contains(&key) {
                         true => self.joined += 1,
@@ -104,7 +105,7 @@ impl Census {
                 }
                 let files = self
                     .sessions
-                    .entry((session.agent, session.host_id.clone()));
+                    .entry((session.agent.clone(), session.host_id.clone()));
                 files.or_default().insert(file.path.clone());
             }
         }
@@ -195,7 +196,7 @@ struct FileContent {
 }
 
 struct Session {
-    agent: &'static str,
+    agent: Cow<'static, str>,
     host_id: String,
     kind: SessionKind,
 }

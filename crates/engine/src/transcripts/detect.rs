@@ -26,6 +26,8 @@ pub enum TranscriptFormat {
     ClaudeCode,
     /// Messages with a role and content, as chat interfaces take them.
     Chat(ChatShape),
+    /// Sessions as Agno stores them: rows with runs and their messages.
+    Agno(ChatShape),
     /// Something else, with a description of it.
     Unknown(String),
 }
@@ -68,6 +70,9 @@ fn list(text: &[u8]) -> TranscriptFormat {
     let mut sketch = Sketch::default();
     let mut json = serde_json::Deserializer::from_slice(text);
     let _ = json.deserialize_any(FirstOf(&mut sketch));
+    if sketch.is_agno() {
+        return TranscriptFormat::Agno(ChatShape::Document);
+    }
     match sketch.is_message() {
         true => TranscriptFormat::Chat(ChatShape::Document),
         false => TranscriptFormat::Unknown(sketch.described("a list of ")),
@@ -77,6 +82,12 @@ fn list(text: &[u8]) -> TranscriptFormat {
 /// Lines of objects, or one object that takes several lines.
 fn objects(text: &[u8]) -> TranscriptFormat {
     let first = Sketch::of_beginning(text);
+    if first.is_agno() {
+        return TranscriptFormat::Agno(match takes_several_lines(text) {
+            true => ChatShape::Document,
+            false => ChatShape::Lines,
+        });
+    }
     if let Some(format) = first.format() {
         return format;
     }
@@ -179,6 +190,13 @@ impl Sketch {
             "system" if !self.has("uuid") || self.has("systemPayload") => false,
             kind => self.has("sessionId") && CLAUDE_KINDS.contains(&kind),
         }
+    }
+
+    /// A session's row, as Agno stores it.
+    fn is_agno(&self) -> bool {
+        let has_kind = self.has("session_type") || self.has("agent_id") || self.has("team_id");
+        let has_content = self.has("runs") || self.has("session_data") || self.has("agent_data");
+        self.has("session_id") && has_kind && has_content && self.role.is_empty()
     }
 
     /// A message with a role and content, as chat interfaces take it.

@@ -6,6 +6,8 @@
 //!
 //! Not here: how any one format is read.
 
+use std::borrow::Cow;
+
 use daybook_domain::{EventId, SessionKind, Venue};
 
 use daybook_text::names::{redact_id, redact_name, redact_venue};
@@ -32,8 +34,8 @@ pub struct SessionHint {
     /// The host's id. For a sub-agent's file this is the parent's id where the file states it:
     /// a sub-agent's events belong to its parent.
     pub host_id: String,
-    /// The agent: `codex`, `claude-code` or `chat`.
-    pub agent: &'static str,
+    /// The agent: `codex`, `claude-code` or `chat`, or the one that the transcript names.
+    pub agent: Cow<'static, str>,
     /// [`SessionKind::SubAgent`] means that only a sub-agent's part has been seen in this file.
     pub kind: SessionKind,
     /// Whether memory was switched off for it in its host.
@@ -42,6 +44,8 @@ pub struct SessionHint {
     pub forked_from: Option<String>,
     /// Where it was held, as its host names it.
     pub surface: Option<String>,
+    /// Whose words its human events are, where the transcript names a user.
+    pub user: Option<String>,
     /// The room, the thread and the team that it was held in. The team is named as the transcript names it.
     pub venue: Venue,
     /// The session that called this sub-agent, by host id, if the file names it.
@@ -62,11 +66,12 @@ impl SessionHint {
         let name = |name: &String| redact_name(redactor, name).into_owned();
         Self {
             host_id: id(&self.host_id),
-            agent: self.agent,
+            agent: Cow::Owned(redact_name(redactor, &self.agent).into_owned()),
             kind: self.kind,
             memory_off: self.memory_off,
             forked_from: self.forked_from.as_ref().map(id),
             surface: self.surface.as_ref().map(name),
+            user: self.user.as_ref().map(name),
             venue: redact_venue(redactor, self.venue.clone()),
             parent: self.parent.as_ref().map(id),
             cwd: self.cwd.as_ref().map(name),

@@ -8,6 +8,7 @@
 //! Not here: batches, store calls, tokens. A reader returns text unredacted; redaction follows before
 //! anything is stored.
 
+pub mod agno;
 pub mod census;
 pub mod chat;
 pub mod claude;
@@ -44,3 +45,4 @@ pub use item::{
 pub use lines::{LineReader, PieceStep, ReadPosition, TranscriptPiece};
 pub use pieces::PieceReader;
 pub use readers::reader;
+pub(crate) use when::read as time_of;

@@ -69,5 +69,11 @@ pub fn head<R: Read>(input: R) -> io::Result<Vec<u8>> {
 }
 
 fn in_elements(format: &TranscriptFormat) -> bool {
-    matches!(format, TranscriptFormat::Chat(ChatShape::Document))
+    let shape = match format {
+        TranscriptFormat::Chat(shape) | TranscriptFormat::Agno(shape) => Some(*shape),
+        TranscriptFormat::Codex | TranscriptFormat::ClaudeCode | TranscriptFormat::Unknown(_) => {
+            None
+        }
+    };
+    shape == Some(ChatShape::Document)
 }

@@ -1,5 +1,6 @@
 //! Opens the reader of a format.
 
+use super::agno::AgnoReader;
 use super::chat::ChatReader;
 use super::claude::ClaudeReader;
 use super::codex::CodexReader;
@@ -20,6 +21,7 @@ pub fn reader<'a>(
         TranscriptFormat::Codex => Some(Box::new(CodexReader::new(name, git, state)?)),
         TranscriptFormat::ClaudeCode => Some(Box::new(ClaudeReader::new(name, git, state)?)),
         TranscriptFormat::Chat(_) => Some(Box::new(ChatReader::new(name, git, state)?)),
+        TranscriptFormat::Agno(_) => Some(Box::new(AgnoReader::new(name, state)?)),
         TranscriptFormat::Unknown(_) => None,
     })
 }

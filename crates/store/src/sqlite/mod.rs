@@ -7,6 +7,7 @@
 //!
 //! Not here: rules. Rows change by the transitions of `domain` and the pure modules beside this one.
 
+mod agno;
 mod backup;
 mod committer;
 mod connection;
@@ -64,6 +65,7 @@ use rusqlite::{Connection, Transaction};
 
 use crate::blocking::blocking;
 use crate::damage::Damage;
+pub use agno::agno_rows;
 use committer::Committer;
 use connection::Fault;
 use file::DatabaseFile;

@@ -97,14 +97,14 @@ impl Peek {
 }
 
 /// The size of the log beside a store; 0 where there is none.
-fn log_bytes(path: &Path) -> u64 {
+pub(super) fn log_bytes(path: &Path) -> u64 {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     metadata(PathBuf::from(log)).map_or(0, |log| log.len())
 }
 
 /// A path as a URI, in which SQLite takes parameters.
-fn address(path: &Path, how: &str) -> String {
+pub(super) fn address(path: &Path, how: &str) -> String {
     let mut address = String::from("file:");
     let path = path.to_string_lossy();
     #[cfg(windows)]

@@ -121,11 +121,12 @@ impl<'a> ChatReader<'a> {
     fn update_session(&mut self, host_id: String, out: &mut Vec<TranscriptItem>) {
         out.push(TranscriptItem::Session(SessionHint {
             host_id: host_id.clone(),
-            agent: AGENT,
+            agent: AGENT.into(),
             kind: SessionKind::Root,
             memory_off: false,
             forked_from: None,
             surface: None,
+            user: None,
             venue: self.state.venue.clone(),
             parent: None,
             cwd: self.state.places.cwd().map(str::to_owned),

@@ -96,7 +96,7 @@ impl ClaudeSession {
         let parent = (self.only_sidechain && !own).then(|| self.host_id.clone());
         SessionHint {
             host_id: self.host_id.clone(),
-            agent: AGENT,
+            agent: AGENT.into(),
             kind: match self.only_sidechain {
                 true => SessionKind::SubAgent,
                 false => SessionKind::Root,
@@ -104,6 +104,7 @@ impl ClaudeSession {
             memory_off: false,
             forked_from: self.forked_from.clone(),
             surface: None,
+            user: None,
             venue: Venue::default(),
             parent,
             cwd: self.cwd.clone(),

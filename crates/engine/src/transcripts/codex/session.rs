@@ -140,7 +140,7 @@ impl CodexSession {
     fn hint(&self) -> SessionHint {
         SessionHint {
             host_id: self.host_id.clone(),
-            agent: AGENT,
+            agent: AGENT.into(),
             kind: match self.kind {
                 HolderKind::Root => SessionKind::Root,
                 HolderKind::SubAgent => SessionKind::SubAgent,
@@ -149,6 +149,7 @@ impl CodexSession {
             memory_off: self.memory_off,
             forked_from: self.forked_from.clone(),
             surface: self.surface.clone(),
+            user: None,
             venue: Venue::default(),
             parent: self.parent.clone(),
             cwd: self.cwd.clone(),

@@ -1,0 +1,234 @@
+//! Homes of Codex, MindRoom and Daycare among the paths of an import.
+
+use std::collections::BTreeSet;
+use std::io::{self, Cursor};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use daybook_engine::bounded;
+use daybook_engine::homes::{
+    FILE_BYTES, FileRole, Home, is_row_learned, is_transcript_learned, learned_sessions,
+    memory_entries, recognize,
+};
+use daybook_engine::import::{FileReport, ImportCandidate, ImportReport};
+use daybook_engine::jobs::WorkerContext;
+use daybook_engine::jobs::homes::take_over;
+use daybook_engine::places::stored_path::stored_path;
+use daybook_store::sqlite::agno_rows;
+use serde_json::{Value, json};
+
+use crate::folders::data_folder::display_path;
+use crate::terminal::output::{count, print_line};
+
+/// Ends the name of the rows of a database that its system has learned from.
+const LEARNED: &str = " (learned from)";
+/// The beginning of every SQLite database.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
+/// The homes among the paths of an import.
+#[derive(Default)]
+pub(super) struct HomesToImport(Vec<Home>);
+
+/// What an import would take over from one home.
+struct HomeSurvey<'a> {
+    home: &'a Home,
+    memory_files: u64,
+    memories: u64,
+    unreadable: Vec<String>,
+    transcripts: u64,
+    learned: u64,
+    others: Vec<String>,
+}
+
+impl HomesToImport {
+    /// Splits paths into homes and the rest. The transcripts of a home are among the rest.
+    pub(super) fn split(paths: Vec<PathBuf>) -> (Self, Vec<PathBuf>) {
+        let (mut homes, mut rest) = (Vec::new(), Vec::new());
+        for path in paths {
+            match recognize(&path) {
+                Some(home) => {
+                    let transcripts = home.paths(|role| role == FileRole::Transcript);
+                    rest.extend(transcripts.map(|path| home.at(path)));
+                    homes.push(home);
+                }
+                None => rest.push(path),
+            }
+        }
+        (Self(homes), rest)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The names of candidates that a home's system has learned from.
+    pub(super) fn learned(&self, candidates: &[ImportCandidate]) -> BTreeSet<String> {
+        let learned = self.0.iter().flat_map(learned_transcripts);
+        let mut names: BTreeSet<String> = learned.map(|path| stored_path(&path)).collect();
+        for candidate in candidates {
+            if let ImportCandidate::Stream { name, .. } = candidate
+                && name.ends_with(LEARNED)
+            {
+                names.insert(name.clone());
+            }
+        }
+        names
+    }
+
+    /// Puts the rows of sessions in place of each database of Agno: those that its system has learned from apart.
+    pub(super) fn read_databases(&self, candidates: Vec<ImportCandidate>) -> Vec<ImportCandidate> {
+        let mut read = Vec::new();
+        for candidate in candidates {
+            match candidate {
+                ImportCandidate::File { ref path, .. } if is_sqlite(path) => {
+                    match agno_rows(path) {
+                        Ok(Some((rows, _))) => read.extend(self.streams(path, rows)),
+                        Ok(None) => read.push(candidate),
+                        Err(error) => {
+                            let error = io::Error::other(error);
+                            read.push(ImportCandidate::Missing(path.clone(), error));
+                        }
+                    }
+                }
+                candidate => read.push(candidate),
+            }
+        }
+        read
+    }
+
+    fn streams(&self, path: &Path, rows: Vec<String>) -> Vec<ImportCandidate> {
+        let home = self.0.iter().find(|home| path.starts_with(&home.root));
+        let learned = home.map(learned_sessions).unwrap_or_default();
+        let is_learned = |row: &String| {
+            let row: Value = serde_json::from_str(row).unwrap_or_default();
+            is_row_learned(&row, &learned)
+        };
+        let (learned, new): (Vec<String>, Vec<String>) = rows.into_iter().partition(is_learned);
+        let path = stored_path(path);
+        let named = [(format!("{path}{LEARNED}"), learned), (path, new)];
+        let filled = named.into_iter().filter(|(_, rows)| !rows.is_empty());
+        let streams = filled.map(|(name, rows)| ImportCandidate::Stream {
+            name,
+            input: Box::new(Cursor::new(rows.join("\n") + "\n")),
+        });
+        streams.collect()
+    }
+
+    /// Takes over the memory files, as part of the import in `report`, which gets a report on each.
+    pub(super) async fn take_over(
+        &self,
+        worker: &WorkerContext,
+        what: &str,
+        report: &mut ImportReport,
+    ) -> Result<()> {
+        for home in &self.0 {
+            let taken = take_over(worker, home, report.import, what).await?;
+            report.import = taken.import;
+            report.files.extend(taken.files);
+            for (rule, found) in taken.secrets {
+                *report.secrets.entry(rule).or_default() += found;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints what an import would take over.
+    pub(super) fn print_dry_run(&self) {
+        for survey in self.0.iter().map(survey) {
+            let HomeSurvey { home, .. } = survey;
+            print_line!(
+                "{}: a home of {}",
+                display_path(&home.root),
+                home.kind.name()
+            );
+            print_line!(
+                "  {} in {} would become memories here",
+                count(survey.memories, "entry"),
+                count(survey.memory_files, "memory file"),
+            );
+            print_line!(
+                "  {}, of which it has learned from {}: those are kept for search, and not read again",
+                count(survey.transcripts, "transcript"),
+                survey.learned,
+            );
+            for path in &survey.unreadable {
+                print_line!("  unreadable: {path}");
+            }
+            for path in &survey.others {
+                print_line!("  not known: {path}");
+            }
+        }
+    }
+
+    pub(super) fn as_json(&self) -> Value {
+        let homes = self.0.iter().map(survey).map(|survey| {
+            json!({
+                "path": survey.home.root,
+                "kind": survey.home.kind.as_str(),
+                "memory_files": survey.memory_files,
+                "memories": survey.memories,
+                "unreadable": survey.unreadable,
+                "transcripts": survey.transcripts,
+                "learned": survey.learned,
+                "unknown": survey.others,
+            })
+        });
+        Value::Array(homes.collect())
+    }
+
+    /// Prints how many memories each home's files brought.
+    pub(super) fn print_taken_over(&self, report: &ImportReport) {
+        for home in &self.0 {
+            let format = format!("{}-memory", home.kind.as_str());
+            let files = report.files.iter().filter(|file| file.format == format);
+            let files: Vec<&FileReport> = files.filter(|file| file.added > 0).collect();
+            let entries = files.iter().map(|file| file.added).sum();
+            print_line!(
+                "{} from {} of the {} home {}",
+                count(entries, "new memory entry"),
+                count(files.len() as u64, "file"),
+                home.kind.name(),
+                display_path(&home.root),
+            );
+        }
+    }
+}
+
+fn is_sqlite(path: &Path) -> bool {
+    bounded::read_start(path, SQLITE.len() as u64).is_ok_and(|start| start == SQLITE)
+}
+
+fn learned_transcripts(home: &Home) -> Vec<PathBuf> {
+    let learned = learned_sessions(home);
+    let transcripts = home.paths(|role| role == FileRole::Transcript);
+    let paths = transcripts.map(|path| home.at(path));
+    paths
+        .filter(|path| is_transcript_learned(path, &learned))
+        .collect()
+}
+
+fn survey(home: &Home) -> HomeSurvey<'_> {
+    let mut survey = HomeSurvey {
+        home,
+        memory_files: 0,
+        memories: 0,
+        unreadable: Vec::new(),
+        transcripts: home.paths(|role| role == FileRole::Transcript).count() as u64,
+        learned: learned_transcripts(home).len() as u64,
+        others: Vec::new(),
+    };
+    for file in &home.files {
+        match file.role {
+            FileRole::Memory => match bounded::read_text(&home.at(&file.path), FILE_BYTES) {
+                Ok(text) => {
+                    survey.memory_files += 1;
+                    survey.memories += memory_entries(home.kind, &file.path, &text).len() as u64;
+                }
+                Err(_) => survey.unreadable.push(file.path.clone()),
+            },
+            FileRole::Unknown(_) => survey.others.push(file.path.clone()),
+            FileRole::Transcript | FileRole::Ledger | FileRole::Companion(_) => {}
+        }
+    }
+    survey
+}
