@@ -27,7 +27,7 @@ const LISTED: usize = 20;
 /// Forget something: it is gone from every file and from recall, and not learned again from the same words.
 ///
 /// What has the id or exactly the text is forgotten at once; other matches are listed first. `daybook undo` brings it
-/// back. The message in which it was said stays in the log of its session, where `daybook show` prints it; `daybook purge`
+/// back. The message with those words stays in the log of its session, where `daybook show` prints it; `daybook purge`
 /// removes it for good.
 #[derive(Args)]
 pub(crate) struct ForgetCommand {

@@ -158,7 +158,7 @@ fn a_home_is_handed_back_byte_for_byte_where_nothing_changed() {
         assert_eq!(report["changed"], serde_json::json!([]), "{report}");
         let left = report["left_out"].as_array().expect("a list");
         assert_eq!(left.len(), 1, "{profile}: {report}");
-        // An export that nobody changed is written again without a question.
+        // An unchanged export is written again without a question.
         taken.export();
         check_same(&files(&taken.exported()), &taken.memory_files());
     }

@@ -637,7 +637,7 @@ fn a_pin_that_is_typed_by_hand_is_the_same() {
     assert!(now.contains("#pinned ^"), "{now}");
 }
 
-/// The message stays as it was said, and whoever asks is told what the person made of it.
+/// The message keeps its words, and a question about it is answered with what the person made of it.
 #[test]
 fn an_answer_has_the_words_that_a_person_gave_one_of_several_notes() {
     let place = TestPlace::new();
@@ -664,7 +664,7 @@ fn an_answer_has_the_words_that_a_person_gave_one_of_several_notes() {
     assert_eq!(said["results"][0]["text"], "the pilot boat leaves at nine");
 }
 
-/// What a person took back is no answer, although the message in which they said it stays in the log.
+/// What a person took back is no answer, although their message stays in the log.
 #[test]
 fn what_was_forgotten_is_no_answer_until_it_is_taken_back() {
     let place = TestPlace::new();

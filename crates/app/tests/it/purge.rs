@@ -580,7 +580,7 @@ fn a_purge_reaches_a_memory_on_a_server() {
     place.stdout(&["import", &transcripts]);
     let label = label_of(&place, 1, &place.json(&["sessions"]));
     let purged = place.json(&["purge", "--session", &label, "--yes"]);
-    // The history that machines share is not made anew, and that is said.
+    // The history that machines share is not made anew, and the report names it.
     assert!(
         purged["purged"]["shared"]
             .as_array()

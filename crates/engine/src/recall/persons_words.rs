@@ -1,7 +1,7 @@
 //! Gives answers the words that a person put in place of an observation's own.
 //!
-//! The store finds an observation by its own words, and the message behind it by what was said, also where the memory files
-//! show a person's words instead. A person who corrected a memory is told what they corrected it to.
+//! The store finds an observation by its own words, and the message behind it by the message's words, also where the
+//! memory files show a person's words instead. Recall answers with what the person corrected it to.
 //!
 //! Not here: which observations these are (`files::reworded`).
 
@@ -53,7 +53,7 @@ pub async fn use_persons_words(
     if reworded.is_empty() {
         return Ok(());
     }
-    // Whoever asks for messages alone, or for what held once, is told what was said.
+    // A question for messages alone, or for what held once, is answered with the words of then.
     let asks_for_memory = question.until.is_none() && question.layers != [MemoryLayer::Event];
     for answer in &mut *answers {
         let place = answer.scope.clone().zip(answer.observation);

@@ -46,11 +46,7 @@ fn read_rows(path: &Path) -> Result<Option<(Vec<String>, u64)>, Fault> {
     for table in tables {
         let quoted = table.replace('"', "\"\"");
         let mut statement = database.prepare(&format!("SELECT * FROM \"{quoted}\""))?;
-        let columns: Vec<String> = statement
-            .column_names()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         if !COLUMNS
             .iter()
             .all(|needed| columns.iter().any(|column| column == needed))

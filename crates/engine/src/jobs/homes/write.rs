@@ -164,7 +164,7 @@ fn write_files(plan: &HandBack, new: &Path) -> Result<ExportManifest, HandBackRe
 enum FormerContent {
     None,
     Empty,
-    /// A hand-back that nobody changed.
+    /// An unchanged hand-back.
     Ours,
     Other(HandBackRefusal),
 }
