@@ -103,7 +103,7 @@ Operate
   trigger      report what happened to a session
   hook         called by an agent's host when something happens in a session
   serve        answer agents over HTTP, on this machine
-  export       write memory as the files of Codex, MindRoom or Daycare
+  export       write the whole memory for other programs, or as the files of another system
   backup       write the whole memory to one file, while agents keep working
   restore      create a data folder from a backup; --at: memory files as they were
   move-store   move memory into a PostgreSQL database, or back into the data folder

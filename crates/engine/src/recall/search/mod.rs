@@ -13,6 +13,7 @@ mod left_off;
 mod newest_first;
 mod outdated;
 mod question_vector;
+mod value_first;
 
 use std::collections::HashMap;
 
@@ -287,12 +288,15 @@ impl Search<'_> {
         });
         let limit = question.limit.min(ANSWERS);
         let mut answers = fetcher
-            .answers(&ranked, question.limit.max(newest_first::COMPARED))
+            .answers(&ranked, question.limit.max(value_first::COMPARED))
             .await?;
         if !newest_first::asks_for_past(question.text) {
             answers = newest_first::place_newest_first(answers, &ranking.lexical);
         }
         let mut answers = self.place_current_first(answers).await?;
+        if ranking.asks_what_holds {
+            answers = value_first::place_value_first(answers, &ranking.lexical);
+        }
         if left_off::asks_where_left_off(question.text) {
             answers = left_off::place_left_off_first(answers);
         }
