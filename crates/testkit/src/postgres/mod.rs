@@ -27,7 +27,10 @@ static CLUSTER: LazyLock<Option<Cluster>> = LazyLock::new(|| {
     };
     Cluster::start(&making)
 });
-static POOLER: LazyLock<Option<Pooler>> = LazyLock::new(|| Pooler::before(CLUSTER.as_ref()?));
+static POOLER: LazyLock<Option<Pooler>> = LazyLock::new(|| Pooler::before(CLUSTER.as_ref()?, ""));
+/// Drops the settings with which clients begin a session, where the other one refuses them.
+static POOLER_WITHOUT_SETTINGS: LazyLock<Option<Pooler>> =
+    LazyLock::new(|| Pooler::before(CLUSTER.as_ref()?, "ignore_startup_parameters = options"));
 static TEMPLATE: Mutex<bool> = Mutex::new(false);
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
@@ -78,9 +81,23 @@ impl TestDatabase {
     /// As [`empty`], of PgBouncer.
     #[must_use]
     pub fn pooled(&self) -> Option<String> {
-        let folder = POOLER.as_ref()?.folder().display().to_string();
+        Some(self.through(POOLER.as_ref()?))
+    }
+
+    /// As [`TestDatabase::pooled`], through a PgBouncer that silently drops the settings with which a client
+    /// begins a session.
+    ///
+    /// # Panics
+    /// As [`empty`], of PgBouncer.
+    #[must_use]
+    pub fn pooled_without_settings(&self) -> Option<String> {
+        Some(self.through(POOLER_WITHOUT_SETTINGS.as_ref()?))
+    }
+
+    fn through(&self, pooler: &Pooler) -> String {
+        let folder = pooler.folder().display().to_string();
         let direct = cluster().folder().display().to_string();
-        Some(self.address().replace(&direct, &folder))
+        self.address().replace(&direct, &folder)
     }
 
     /// The lines that PgBouncer has logged about this database; none before it runs.
