@@ -36,6 +36,7 @@ mod kept_statements;
 mod lanes;
 mod migrations;
 mod names;
+mod near_index;
 mod observation_rows;
 mod outcome;
 mod outlines;
@@ -112,6 +113,25 @@ pub struct PostgresOptions {
     /// How often a transaction is tried before its caller gets the error. More tries survive longer restarts of
     /// the server: 12 last about three seconds.
     pub tries: u32,
+    /// How the vectors nearest to a query's are found.
+    pub vectors: VectorSearch,
+}
+
+/// How the vectors nearest to a query's are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VectorSearch {
+    /// By comparing all of a tenant's, as other stores do.
+    Exact,
+    /// By an index of the extension `vector`, which misses some, for tenants with many documents.
+    Approximate {
+        /// Fewest documents of such a tenant.
+        from: usize,
+    },
+}
+
+impl VectorSearch {
+    /// From so many documents on, comparing all takes several times as long as asking the index.
+    pub const APPROXIMATE: Self = Self::Approximate { from: 20_000 };
 }
 
 impl Default for PostgresOptions {
@@ -131,6 +151,7 @@ impl PostgresOptions {
         idle: Duration::from_secs(15),
         call: Duration::from_secs(45),
         tries: 12,
+        vectors: VectorSearch::Exact,
     };
 
     /// For calls with a caller that waits for the answer: they give up after three seconds.
@@ -250,6 +271,7 @@ impl PostgresStore {
             driver: Arc::new(driver),
         };
         migrations::ensure(&store).await?;
+        near_index::open(&store).await?;
         keeping.begin();
         store.note_server_time().await;
         store.appends = Some(AppendQueue::start(store.driver.handle(), store.clone()));

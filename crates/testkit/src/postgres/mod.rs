@@ -16,6 +16,7 @@ use cluster::{ADMIN, Cluster, ClusterOptions, ROLE};
 use pooler::Pooler;
 pub use relay::Relay;
 pub use server::{Ending, OpenSession, PostgresServer};
+use shell::skip;
 
 /// Settings that make many small tests fast: no data needs to survive a crash.
 const FAST: &str = "synchronous_commit = off\nfull_page_writes = off\nmax_connections = 200";
@@ -65,6 +66,30 @@ pub fn prepared(prepare: impl FnOnce(&str)) -> Option<TestDatabase> {
     }
     drop(is_made);
     Some(cluster.create("prepared"))
+}
+
+/// Whether the server comes with an extension. False, with a printed warning, where it does not.
+///
+/// # Panics
+/// As [`empty`], and when the server comes without it and the variable `DAYBOOK_EXTENSIONS` is `required`. `CI` does not
+/// decide here, because CI also tests servers that are packaged without extensions.
+#[must_use]
+pub fn has_extension(extension: &str) -> bool {
+    let Some(cluster) = CLUSTER.as_ref() else {
+        return false;
+    };
+    let find = format!("SELECT count(*) FROM pg_available_extensions WHERE name = '{extension}'");
+    if cluster.ask("postgres", &find) == "1" {
+        return true;
+    }
+    let what_is_missing = format!("the server comes without the extension {extension}");
+    let needed = std::env::var_os("DAYBOOK_EXTENSIONS");
+    assert!(
+        needed.is_none_or(|needed| needed != "required"),
+        "{what_is_missing}"
+    );
+    skip(&format!("{what_is_missing}, so nothing is tested on it"));
+    false
 }
 
 impl TestDatabase {
@@ -127,6 +152,14 @@ impl TestDatabase {
     #[must_use]
     pub fn admin(&self) -> String {
         cluster().address(ADMIN, &self.name)
+    }
+
+    /// Installs an extension.
+    ///
+    /// # Panics
+    /// When the server does not come with it ([`has_extension`]).
+    pub fn install(&self, extension: &str) {
+        cluster().ask(&self.name, &format!("CREATE EXTENSION {extension}"));
     }
 
     /// Runs statements with `psql` as the role that may do everything. Returns rows as lines, with columns

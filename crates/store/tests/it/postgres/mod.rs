@@ -8,6 +8,7 @@ mod jobs;
 mod kept_statements;
 mod opening;
 mod outages;
+mod pgvector;
 mod pooler;
 mod proxy;
 mod schema;
