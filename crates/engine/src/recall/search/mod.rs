@@ -9,6 +9,7 @@
 mod answers;
 mod candidates;
 mod deduplicate;
+mod left_off;
 mod newest_first;
 mod outdated;
 mod question_vector;
@@ -292,6 +293,9 @@ impl Search<'_> {
             answers = newest_first::place_newest_first(answers, &ranking.lexical);
         }
         let mut answers = self.place_current_first(answers).await?;
+        if left_off::asks_where_left_off(question.text) {
+            answers = left_off::place_left_off_first(answers);
+        }
         answers.truncate(limit);
         Ok(SearchOutcome {
             candidates: ranked.len(),
