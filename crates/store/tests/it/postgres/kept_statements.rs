@@ -52,12 +52,11 @@ impl Fixture {
         self.proxy.traffic()
     }
 
-    /// Cycles until all statements are kept.
-    fn keep_statements(&mut self) {
-        for _ in 0..3 {
-            self.cycle();
-        }
+    /// Cycles until all statements are kept, and returns those that were prepared meanwhile with their names.
+    fn keep_statements(&mut self) -> Vec<(String, String)> {
+        let names = (0..3).flat_map(|_| self.cycle().names).collect();
         assert_eq!(parsed(&self.cycle()), Vec::<String>::new());
+        names
     }
 }
 
@@ -144,6 +143,28 @@ fn a_store_whose_session_is_another_one_for_each_transaction_loses_nothing_and_k
     }
     let traffic = fixture.cycle();
     assert!(!is_kept(&traffic), "{traffic:#?}");
+}
+
+#[test]
+fn a_statement_of_another_client_under_the_same_name_is_never_run() {
+    let Some(mut fixture) = Fixture::new() else {
+        return;
+    };
+    let names = fixture.keep_statements();
+    // The first one that a cycle runs: once a name is missing, no other of them is used.
+    let first = names.iter().find(|(_, text)| text.contains("next_jobs"));
+    let (name, _) = first.expect("it is kept");
+    let make = "CREATE SEQUENCE runs; GRANT ALL ON SEQUENCE runs TO PUBLIC";
+    assert_eq!(fixture.database.ask(make), "");
+    let of_same_types = "(TEXT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT)";
+    let others = format!(
+        "DEALLOCATE ALL; PREPARE {name} {of_same_types} AS SELECT nextval('runs')::TEXT AS job"
+    );
+    fixture.proxy.inject(&others, ALWAYS);
+    for _ in 0..3 {
+        fixture.cycle();
+    }
+    assert_eq!(fixture.database.ask("SELECT is_called FROM runs"), "f");
 }
 
 #[test]

@@ -40,12 +40,12 @@ struct SilentConnection {
 pub(super) struct Traffic {
     /// Statements, each one round trip if it does not go out together with another.
     pub(super) statements: Vec<String>,
-    /// Names under which statements were prepared.
-    pub(super) names: Vec<String>,
+    /// Names under which statements were prepared, with their texts.
+    pub(super) names: Vec<(String, String)>,
     /// What the next commits lose.
     losses: Vec<LostPart>,
     /// Statements that the server receives between two transactions of a client, and for how many of those.
-    injected: Option<(&'static str, usize)>,
+    injected: Option<(String, usize)>,
     silent: Vec<SilentConnection>,
 }
 
@@ -113,8 +113,8 @@ impl BreakingProxy {
 
     /// Has the server run `statements` before each of the next `transactions`, as what another client does on a
     /// session between two transactions of this one.
-    pub(super) fn inject(&self, statements: &'static str, transactions: usize) {
-        self.traffic.lock().unwrap().injected = Some((statements, transactions));
+    pub(super) fn inject(&self, statements: &str, transactions: usize) {
+        self.traffic.lock().unwrap().injected = Some((statements.to_owned(), transactions));
     }
 
     /// The address of the server through this proxy.
@@ -131,7 +131,7 @@ impl BreakingProxy {
     /// The traffic since the last call.
     pub(super) fn traffic(&self) -> Traffic {
         let mut traffic = self.traffic.lock().unwrap();
-        let injected = traffic.injected;
+        let injected = traffic.injected.clone();
         let seen = std::mem::take(&mut *traffic);
         traffic.injected = injected;
         seen
@@ -319,10 +319,11 @@ fn record_message(kind: u8, content: &[u8], traffic: &mut Traffic) -> Option<Los
     match kind {
         b'P' => {
             let name = texts.next().unwrap_or_default();
+            let statement = texts.next().unwrap_or_default();
             if !name.is_empty() {
-                traffic.names.push(name);
+                traffic.names.push((name, statement.clone()));
             }
-            traffic.statements.extend(texts.next());
+            traffic.statements.push(statement);
         }
         b'Q' => {
             let statement = texts.next().unwrap_or_default();
