@@ -14,17 +14,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use daybook_domain::Tenant;
 use deadpool::managed::Object;
 use futures_util::future::{join, join_all, join3};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Error, Row, SimpleQueryMessage, SimpleQueryRow, Statement};
 
-use super::PostgresOptions;
 use super::fault::Fault;
 use super::kept_statements::{FrameStatements, KeptStatements, Sql, commit_row};
 use super::pool::PooledConnection;
-use super::values::{SqlValue, without_nul};
+pub(super) use super::tx_start::{TenantAccess, TxMode, TxStart};
+use super::values::SqlValue;
 
 /// Wait before the second try; each further one doubles it.
 pub(super) const FIRST_WAIT: Duration = Duration::from_millis(5);
@@ -348,67 +347,4 @@ pub(super) async fn join_in_order<A, B>(
         (Err(echo), Err(cause)) if echo.is_follow_up() => Err(cause),
         (Err(fault), _) | (Ok(_), Err(fault)) => Err(fault),
     }
-}
-
-/// The kind of a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TxMode {
-    /// Each statement sees what was committed before it; rows that decide are locked as they are read.
-    Write,
-    /// One snapshot, without changes.
-    Read,
-    /// Writing, without a time limit.
-    Migrate,
-}
-
-impl TxMode {
-    pub(super) fn begin(self) -> &'static str {
-        match self {
-            Self::Write | Self::Migrate => "BEGIN ISOLATION LEVEL READ COMMITTED",
-            Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
-        }
-    }
-}
-
-/// How a transaction begins.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct TxStart<'a> {
-    pub(super) mode: TxMode,
-    pub(super) access: TenantAccess<'a>,
-    /// They hold its time limits.
-    pub(super) options: &'a PostgresOptions,
-}
-
-impl TxStart<'_> {
-    /// The statements that begin it on any session.
-    pub(super) fn statements(&self) -> String {
-        let limits = self.options.limits(self.mode);
-        let limits = limits.map(|(name, value)| format!("SET LOCAL {name} = {value}"));
-        let (begin, access) = (self.mode.begin(), self.access.statement());
-        format!("{begin}; {}; {access}", limits.join("; "))
-    }
-}
-
-/// Which tenants' rows a transaction sees and changes.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum TenantAccess<'a> {
-    Only(&'a Tenant),
-    All,
-}
-
-impl TenantAccess<'_> {
-    /// The statement that sets the boundary.
-    fn statement(self) -> String {
-        match self {
-            Self::Only(tenant) => format!("SET LOCAL daybook.tenant = {}", literal(tenant)),
-            Self::All => "SET LOCAL daybook.tenants = 'all'".to_owned(),
-        }
-    }
-}
-
-/// The tenant's name as a literal. Free of injection: it is written as escaped bytes.
-pub(super) fn literal(tenant: &Tenant) -> String {
-    let bytes = without_nul(&tenant.0);
-    let bytes = bytes.bytes().map(|byte| format!("\\x{byte:02x}"));
-    format!("E'{}'", bytes.collect::<String>())
 }

@@ -6,9 +6,9 @@
 //! keep that from doing harm. Only a connection that began with settings of its own (`own_session`) keeps
 //! statements. And each transaction on it begins with `EXECUTE` of a statement whose name ends in random digits,
 //! which was prepared once, on one session: on any other one it fails, and with it the whole transaction, before
-//! any other name is used in it. All other statements are prepared in transactions that began so. The
-//! transaction is then tried again, so wherever names are gone (a pooler that was not detected, `DISCARD ALL`) nothing is
-//! lost; where that happens often, the store stops keeping statements.
+//! any other name is used in it. All other statements are prepared in transactions that began so. A failed
+//! transaction is tried again, so where names are gone (a pooler that was not detected, `DISCARD ALL`) nothing
+//! is lost; where that happens often, the store stops keeping statements.
 //!
 //! Not here: what the transactions do (`connection`).
 
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Statement};
 
-use super::connection::{TenantAccess, literal};
+use super::tx_start::{TenantAccess, literal};
 
 /// Most statements that are kept on a connection. Each costs the server some 20 KB there.
 const MOST_KEPT: usize = 64;

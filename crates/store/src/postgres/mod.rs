@@ -62,6 +62,7 @@ mod threads;
 mod tombstones;
 mod transfer;
 mod trees;
+mod tx_start;
 mod undo;
 mod uses;
 mod values;

@@ -120,7 +120,8 @@ fn name(width: usize) -> String {
     format!("ix_signs_near_{width}")
 }
 
-/// Whether a search is to use the index: where it is built, and the tenant has so many documents that comparing all takes longer.
+/// Whether a search is to use the index: where it is built, and the tenant has so many documents that comparing
+/// all takes longer.
 pub(super) async fn is_used(
     tx: &Tx,
     tenant: &Tenant,

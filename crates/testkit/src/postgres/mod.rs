@@ -71,8 +71,8 @@ pub fn prepared(prepare: impl FnOnce(&str)) -> Option<TestDatabase> {
 /// Whether the server comes with an extension. False, with a printed warning, where it does not.
 ///
 /// # Panics
-/// As [`empty`], and when the server comes without it and the variable `DAYBOOK_EXTENSIONS` is `required`. `CI` does not
-/// decide here, because CI also tests servers that are packaged without extensions.
+/// As [`empty`], and when the server comes without it and the variable `DAYBOOK_EXTENSIONS` is `required`. `CI`
+/// does not decide here, because CI also tests servers that are packaged without extensions.
 #[must_use]
 pub fn has_extension(extension: &str) -> bool {
     let Some(cluster) = CLUSTER.as_ref() else {
