@@ -96,6 +96,6 @@ mod uses;
 pub use flush_state::{JobRows, Ledgered};
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
-pub use postgres::{PostgresOptions, PostgresStore, Trust, WaitObserver};
+pub use postgres::{PostgresOptions, PostgresStore, Trust, VectorSearch, WaitObserver};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};

@@ -67,7 +67,7 @@ pub(super) const CRATES: &[CrateRule] = &[
             ban("mio", PURE),
             ban("rusqlite", PURE),
             ban("tokio-postgres", PURE),
-            ban("deadpool-postgres", PURE),
+            ban("deadpool", PURE),
             ban("reqwest", PURE),
             ban("hyper", PURE),
             ban("axum", PURE),
@@ -143,7 +143,7 @@ pub(super) const CRATES: &[CrateRule] = &[
         banned_packages: &[
             ban("rusqlite", NO_DATABASE),
             ban("tokio-postgres", NO_DATABASE),
-            ban("deadpool-postgres", NO_DATABASE),
+            ban("deadpool", NO_DATABASE),
             ban("axum", NO_HTTP),
             ban("reqwest", NO_HTTP),
             ban("gix", NO_FILES),
@@ -157,7 +157,7 @@ pub(super) const CRATES: &[CrateRule] = &[
         banned_packages: &[
             ban("rusqlite", NO_DATABASE),
             ban("tokio-postgres", NO_DATABASE),
-            ban("deadpool-postgres", NO_DATABASE),
+            ban("deadpool", NO_DATABASE),
             ban("axum", NO_HTTP),
             ban("hyper", NO_HTTP),
             ban("reqwest", NO_HTTP),
@@ -172,7 +172,7 @@ pub(super) const CRATES: &[CrateRule] = &[
         banned_packages: &[
             ban("rusqlite", NO_DATABASE),
             ban("tokio-postgres", NO_DATABASE),
-            ban("deadpool-postgres", NO_DATABASE),
+            ban("deadpool", NO_DATABASE),
             ban("reqwest", NO_HTTP),
             ban("axum", NO_HTTP),
         ],

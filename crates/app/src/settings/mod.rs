@@ -80,7 +80,15 @@ pub(crate) enum MemoryPlace {
         address: String,
         /// The certificates that are trusted; `None` for the machine's own.
         ca: Option<PathBuf>,
+        vector_search: VectorSearchChoice,
     },
+}
+
+/// How a server finds the nearest vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum VectorSearchChoice {
+    Exact,
+    Approximate,
 }
 
 impl std::fmt::Debug for MemoryPlace {
@@ -270,6 +278,10 @@ impl Settings {
                 address => MemoryPlace::Server {
                     address: address.to_owned(),
                     ca: (choices.store_ca != SYSTEM).then(|| PathBuf::from(&choices.store_ca)),
+                    vector_search: match choices.vector_search {
+                        "approximate" => VectorSearchChoice::Approximate,
+                        _ => VectorSearchChoice::Exact,
+                    },
                 },
             },
             tenant: Tenant(choices.tenant.clone()),

@@ -104,7 +104,7 @@ fn is_venue_or_none(name: &str) -> bool {
 }
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 86] = [
+pub(crate) static ALL: [Setting; 87] = [
     Setting {
         name: "person",
         group: SettingGroup::You,
@@ -220,6 +220,17 @@ pub(crate) static ALL: [Setting; 86] = [
             at: |c| &mut c.store_ca,
         },
         about: "whose signature a PostgreSQL server's certificate must bear",
+        also: &[],
+    },
+    Setting {
+        name: "vector_search",
+        group: SettingGroup::You,
+        kind: ValueKind::Word {
+            words: &["exact", "approximate"],
+            at: |c| &mut c.vector_search,
+        },
+        about: "how a PostgreSQL server finds the nearest vectors of 20,000 documents or more: `exact`, or \
+                `approximate`, which is faster, misses some, and needs pgvector (0.8 or newer)",
         also: &[],
     },
     Setting {

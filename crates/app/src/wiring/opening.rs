@@ -21,7 +21,7 @@ use daybook_engine::profile::Ledger;
 use daybook_store::flush_state::{self, Ledgered};
 use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
 #[cfg(feature = "postgres")]
-use daybook_store::{PostgresOptions, PostgresStore, Trust, WaitObserver};
+use daybook_store::{PostgresOptions, PostgresStore, Trust, VectorSearch, WaitObserver};
 
 use super::record::{RecordKeeper, is_database_lost, restore_database};
 use super::settled_roots::SettledRoots;
@@ -33,7 +33,7 @@ use crate::clock::SystemClock;
 use crate::folders::data_folder;
 use crate::models::ModelCache;
 use crate::process::{block_on, run_on_new_thread};
-use crate::settings::{DurabilityChoice, MemoryPlace, Settings, masked};
+use crate::settings::{DurabilityChoice, MemoryPlace, Settings, VectorSearchChoice, masked};
 use crate::terminal::common_args::{CommonArgs, ServerTimeout};
 #[cfg(feature = "postgres")]
 use crate::terminal::logging::print_notice;
@@ -122,8 +122,13 @@ impl Daybook {
         redaction::install(&folder, &settings)?;
         match settings.store.clone() {
             MemoryPlace::Folder => Self::open_file(folder, settings),
-            MemoryPlace::Server { address, ca } => {
-                Self::open_server(timeout, folder, settings, &address, ca)
+            MemoryPlace::Server {
+                address,
+                ca,
+                vector_search,
+            } => {
+                let server = (address.as_str(), ca, vector_search);
+                Self::open_server(timeout, folder, settings, server)
             }
         }
     }
@@ -192,8 +197,7 @@ impl Daybook {
         timeout: ServerTimeout,
         folder: PathBuf,
         settings: Settings,
-        address: &str,
-        ca: Option<PathBuf>,
+        (address, ca, search): (&str, Option<PathBuf>, VectorSearchChoice),
     ) -> Result<Self> {
         if settings.profile.ledger == Ledger::Json {
             bail!(
@@ -203,9 +207,13 @@ impl Daybook {
             );
         }
         let trust = ca.map_or(Trust::System, Trust::File);
-        let (options, observer) = match timeout {
+        let (mut options, observer) = match timeout {
             ServerTimeout::Background => (PostgresOptions::DEFAULT, Some(wait_reporter())),
             ServerTimeout::Interactive => (PostgresOptions::ANSWERING, None),
+        };
+        options.vectors = match search {
+            VectorSearchChoice::Exact => VectorSearch::Exact,
+            VectorSearchChoice::Approximate => VectorSearch::APPROXIMATE,
         };
         let opening = || {
             let opening = PostgresStore::open_observed(address, &trust, options, observer);
@@ -240,8 +248,7 @@ impl Daybook {
         _: ServerTimeout,
         _: PathBuf,
         _: Settings,
-        address: &str,
-        _: Option<PathBuf>,
+        (address, _, _): (&str, Option<PathBuf>, VectorSearchChoice),
     ) -> Result<Self> {
         bail!(
             "{} is a PostgreSQL database, and this daybook was built without the feature `postgres`",

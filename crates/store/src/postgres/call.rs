@@ -144,6 +144,7 @@ impl PostgresStore {
                 Fault::Locked(self.lock_holder().await)
             }
             Fault::Sql(_)
+            | Fault::Stale(_)
             | Fault::Pool(_)
             | Fault::Silent(_)
             | Fault::Locked(_)

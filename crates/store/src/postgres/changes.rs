@@ -7,8 +7,7 @@
 //! A waiting caller polls the version, and reads it at once on a notification (`NOTIFY`). A store notifies soon
 //! after a commit and not in it: the server commits transactions with a notification one by one. A pooler that
 //! hands each transaction to another connection cannot deliver notifications, so behind one polling alone has
-//! to do. The store detects such a pooler by a setting with which the listener's session begins: the pooler
-//! refuses it, or drops it. A `LISTEN` would remain on a connection that others use.
+//! to do (`own_session` detects it): a `LISTEN` would remain on a connection that others use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,26 +15,23 @@ use std::time::Duration;
 
 use daybook_domain::StoreError;
 use daybook_domain::seams::JobWatch;
-use deadpool_postgres::Pool;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout_at};
-use tokio_postgres::error::SqlState;
-use tokio_postgres::{AsyncMessage, Client, Config, Error};
+use tokio_postgres::{AsyncMessage, Config, Error};
 
 use super::PostgresStore;
 use super::connection::Tx;
 use super::dial::Dialer;
 use super::fault::Fault;
+use super::own_session::{has_setting, is_refused, with_settings};
+use super::pool::Pool;
 use super::values::get;
 
 /// How often a waiting caller polls the version without a notification.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long after a commit the notification is sent, once for all commits until then.
 const NOTIFY_DELAY: Duration = Duration::from_millis(100);
-
-/// The setting with which the listener's session begins.
-const LISTENER_OPTION: &str = "-c daybook.listener=on";
 
 /// How waiting callers learn of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,10 +53,9 @@ enum ListenerEnd {
 
 impl From<Error> for ListenerEnd {
     fn from(error: Error) -> Self {
-        // A pooler refuses the unknown setting.
-        match error.code() {
-            Some(&SqlState::PROTOCOL_VIOLATION) => Self::Pooled,
-            Some(_) | None => Self::Broken,
+        match is_refused(&error) {
+            true => Self::Pooled,
+            false => Self::Broken,
         }
     }
 }
@@ -204,14 +199,12 @@ impl Drop for ChangeNotifier {
 
 /// Forwards notifications until the connection breaks.
 async fn run_listener(
-    mut config: Config,
+    config: Config,
     dialer: &Dialer,
     notifications: &watch::Sender<()>,
     wake_mode: &watch::Sender<WakeMode>,
 ) -> Result<(), ListenerEnd> {
-    let options = [config.get_options().unwrap_or_default(), LISTENER_OPTION].join(" ");
-    config.options(options.trim_start());
-    let (client, mut connection) = dialer.dial(&config).await?;
+    let (client, mut connection) = dialer.dial(&with_settings(&config, "")).await?;
     let forwarding = async {
         while let Some(message) = std::future::poll_fn(|cx| connection.poll_message(cx)).await {
             if let AsyncMessage::Notification(_) = message? {
@@ -221,7 +214,7 @@ async fn run_listener(
         Err::<(), _>(ListenerEnd::Broken)
     };
     let listening = async {
-        if !has_listener_option(&client).await? {
+        if !has_setting(&client).await? {
             return Err(ListenerEnd::Pooled);
         }
         client.batch_execute("LISTEN daybook").await?;
@@ -230,11 +223,4 @@ async fn run_listener(
     };
     tokio::try_join!(listening, forwarding)?;
     Ok(())
-}
-
-/// Whether the session has the listener's setting, and is not one that a pooler has opened for others.
-async fn has_listener_option(client: &Client) -> Result<bool, Error> {
-    let ask = "SELECT coalesce(current_setting('daybook.listener', TRUE), '') = 'on'";
-    let rows = client.query_typed(ask, &[]).await?;
-    rows.first().map_or(Ok(false), |row| row.try_get(0))
 }

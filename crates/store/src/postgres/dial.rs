@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use daybook_domain::StoreError;
-use deadpool_postgres::Connect;
-use futures_util::future::{BoxFuture, FutureExt};
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -227,8 +225,9 @@ impl fmt::Debug for Dialer {
     }
 }
 
-impl Connect for Dialer {
-    fn connect(&self, config: &Config) -> BoxFuture<'_, Result<(Client, JoinHandle<()>), Error>> {
+impl Dialer {
+    /// Opens a connection, and drives it in a task.
+    pub(super) async fn connect(&self, config: &Config) -> Result<(Client, JoinHandle<()>), Error> {
         let (config, dialer) = (config.clone(), self.clone());
         let dialing = self.driver.spawn(async move {
             let (client, wire) = dialer.dial(&config).await?;
@@ -236,14 +235,11 @@ impl Connect for Dialer {
             let driven = dialer.driver.spawn(async move { drop(wire.await) });
             Ok((client, driven))
         });
-        async move {
-            match dialing.await {
-                Ok(dialed) => dialed,
-                Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-                // The store was dropped; a caller that still waits gives up at its time limit.
-                Err(_) => std::future::pending().await,
-            }
+        match dialing.await {
+            Ok(dialed) => dialed,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            // The store was dropped; a caller that still waits gives up at its time limit.
+            Err(_) => std::future::pending().await,
         }
-        .boxed()
     }
 }

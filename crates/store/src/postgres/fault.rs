@@ -4,11 +4,13 @@ use std::fmt;
 use std::time::Duration;
 
 use daybook_domain::StoreError;
-use deadpool_postgres::{PoolError, TimeoutType};
+use deadpool::managed::TimeoutType;
 use tokio_postgres::Error;
 use tokio_postgres::error::{Severity, SqlState};
 
 use super::dial::trust_advice;
+
+type PoolError = deadpool::managed::PoolError<Error>;
 
 /// Advice for a server that takes no changes.
 pub(super) const READ_ONLY: &str = "it can only be read: either it is a standby that waits to take \
@@ -19,6 +21,8 @@ pub(super) const READ_ONLY: &str = "it can only be read: either it is a standby 
 #[derive(Debug)]
 pub(super) enum Fault {
     Sql(Error),
+    /// A prepared statement is gone, or no longer fits the schema.
+    Stale(Error),
     Pool(PoolError),
     /// The server did not answer for so long.
     Silent(Duration),
@@ -75,7 +79,7 @@ impl Fault {
     pub(super) fn remedy(&self) -> Remedy {
         match self {
             Self::Store(_) => Remedy::None,
-            Self::Locked(_) => Remedy::Again,
+            Self::Locked(_) | Self::Stale(_) => Remedy::Again,
             Self::Silent(_) => Remedy::Act,
             Self::Pool(PoolError::Timeout(TimeoutType::Wait)) => Remedy::Later,
             Self::Pool(_) => Remedy::Reconnect,
@@ -112,7 +116,9 @@ impl Fault {
             Self::Store(error) => return error,
             Self::Sql(error) if advice(&error, remedy).is_none() => error.into(),
             Self::Locked(_) => format!("{server}: {self}").into(),
-            Self::Sql(_) | Self::Pool(_) | Self::Silent(_) => self.to_string().into(),
+            Self::Sql(_) | Self::Stale(_) | Self::Pool(_) | Self::Silent(_) => {
+                self.to_string().into()
+            }
         };
         match remedy {
             Remedy::Again | Remedy::Later => StoreError::Busy(source),
@@ -136,6 +142,7 @@ impl fmt::Display for Fault {
                 Some(advice) => write!(f, "{}; {advice}", with_causes(error)),
                 None => f.write_str(&with_causes(error)),
             },
+            Self::Stale(error) => f.write_str(&with_causes(error)),
             Self::Pool(error) => f.write_str(&with_causes(error)),
             Self::Silent(time) => write!(
                 f,

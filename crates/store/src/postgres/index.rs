@@ -22,7 +22,7 @@ use super::index_rows::{NewDocument, forget, put, root_owner};
 use super::names::{find_scope, find_session, scope_no, shared_no};
 use super::row_numbers::event_no;
 use super::values::{get, parse_column, values};
-use super::{PostgresStore, outlines, queries, vectors};
+use super::{PostgresStore, near_index, outlines, queries, vectors};
 use crate::bounds::STEP_ROWS;
 use crate::documents::{ENTRIES, observation_doc};
 
@@ -89,6 +89,7 @@ impl VectorStore for PostgresStore {
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<DocumentNo>, StoreError> {
+        let filter = (filter, self.options.vectors);
         let nearest = |tx| async move { vectors::nearest(&tx, tenant, signs, filter, limit).await };
         self.read(TenantAccess::Only(tenant), nearest).await
     }
@@ -122,6 +123,8 @@ impl VectorStore for PostgresStore {
         model: &str,
         embedded: &[DocumentVectors],
     ) -> Result<(), StoreError> {
+        let widths = embedded.iter().map(|one| 64 * one.signs.len()).collect();
+        near_index::prepare(self, widths).await?;
         let put = |tx| async move { vectors::put(&tx, tenant, model, embedded).await };
         self.write(TenantAccess::Only(tenant), put).await
     }

@@ -9,6 +9,7 @@ use daybook_domain::{NewEvent, Origin, Timestamp};
 
 use super::connection::Tx;
 use super::fault::Fault;
+use super::kept_statements::Sql;
 use super::values::{get, values};
 use super::vector_rows;
 use crate::documents::{SAID, event_doc, observation_doc};
@@ -120,7 +121,7 @@ pub(super) fn put(tx: &Tx, tenant: i64, documents: &[NewDocument<'_>]) {
         words,
         SAID
     ];
-    tx.defer(put, values);
+    tx.defer(Sql::Kept(put), values);
     let added = i64::try_from(documents.len()).unwrap_or(i64::MAX);
     change_document_count(tx, tenant, added);
 }

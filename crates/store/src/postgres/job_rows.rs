@@ -15,6 +15,7 @@ use tokio_postgres::Row;
 use super::connection::Tx;
 use super::fault::Fault;
 use super::gaps;
+use super::kept_statements::Sql;
 use super::values::{SqlValue, get, saturating_count, values, without_nul};
 
 /// Loads and locks a job until this transaction ends.
@@ -22,7 +23,7 @@ pub(super) async fn load(tx: &Tx, key: &JobKey) -> Result<Option<Job>, Fault> {
     let (tenant, owner, name) = key.parts();
     let lock = "SELECT job::TEXT FROM lock_job($1, $2, $3, $4) AS job WHERE job IS NOT NULL";
     let parts = values![key.kind().as_str(), tenant, owner, name];
-    let rows = tx.rows(lock, parts).await?;
+    let rows = tx.rows(Sql::Kept(lock), parts).await?;
     rows.first().map(job_of).transpose()
 }
 
@@ -71,7 +72,8 @@ pub(super) fn save(tx: &Tx, job: &Job) {
 /// Writes jobs that were loaded in this transaction.
 pub(super) fn save_all(tx: &Tx, jobs: &[Job]) {
     if !jobs.is_empty() {
-        tx.defer("SELECT save_jobs($1::JSON)", values![objects(jobs)]);
+        let save = Sql::Kept("SELECT save_jobs($1::JSON)");
+        tx.defer(save, values![objects(jobs)]);
     }
 }
 
@@ -80,7 +82,7 @@ pub(super) fn save_all(tx: &Tx, jobs: &[Job]) {
 pub(super) fn insert_all(tx: &Tx, jobs: &[Job]) {
     if !jobs.is_empty() {
         let insert = "INSERT INTO jobs SELECT * FROM json_populate_recordset(NULL::jobs, $1::JSON)";
-        tx.defer(insert, values![objects(jobs)]);
+        tx.defer(Sql::Kept(insert), values![objects(jobs)]);
     }
 }
 
@@ -295,5 +297,8 @@ pub(super) async fn change_or_create<T>(
 /// Adds one to a tally.
 pub(super) fn tally(tx: &Tx, kind: JobKind, what: TallyKind) {
     let count = "SELECT count_more($1, $2, 1)";
-    tx.defer(count, values![kind.as_str(), vec![what.as_str()]]);
+    tx.defer(
+        Sql::Kept(count),
+        values![kind.as_str(), vec![what.as_str()]],
+    );
 }

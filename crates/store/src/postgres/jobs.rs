@@ -14,6 +14,7 @@ use daybook_domain::{
 use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
 use super::job_rows::{self, mark, select};
+use super::kept_statements::Sql;
 use super::values::{get, parse_column, values};
 use super::{PostgresStore, changes, extractions, gaps, lanes};
 use crate::bounds::STEP_JOBS;
@@ -375,7 +376,7 @@ async fn grant(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<ClaimedJob>, Fault> {
             "SELECT save_jobs($1::JSON), serve_lanes($2, $3, $4, $5), count_more($2, $6, $7)";
         let saturating_count = vec![TallyKind::Claimed.as_str()];
         tx.defer(
-            save,
+            Sql::Kept(save),
             values![
                 job_rows::objects(&jobs),
                 claim.kind.as_str(),
@@ -414,7 +415,10 @@ async fn end(tx: &Tx, job: &mut Job, tallied: &[TallyKind], now: Timestamp) -> R
     let save = "SELECT save_jobs($1::JSON), count_more($2, $3, 1)";
     let saturating_count: Vec<&str> = tallied.iter().map(|what| what.as_str()).collect();
     let job = job_rows::objects(std::slice::from_ref(job));
-    tx.defer(save, values![job, kind.as_str(), saturating_count]);
+    tx.defer(
+        Sql::Kept(save),
+        values![job, kind.as_str(), saturating_count],
+    );
     Ok(())
 }
 

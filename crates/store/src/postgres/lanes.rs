@@ -14,6 +14,7 @@ use daybook_domain::{Claim, Job, JobKind};
 use super::connection::Tx;
 use super::fault::Fault;
 use super::job_rows;
+use super::kept_statements::Sql;
 use super::values::values;
 
 /// Most jobs that one claim grants, whatever its limits.
@@ -34,7 +35,8 @@ pub(super) async fn next_jobs(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Job>, Fa
     if limits.running < usize::MAX || limits.running_per_agent < usize::MAX {
         // Running jobs are counted and started by one claim at a time.
         let lock = "SELECT pg_advisory_xact_lock($1)";
-        tx.execute(lock, values![running_lock(claim.kind)]).await?;
+        tx.execute(Sql::Kept(lock), values![running_lock(claim.kind)])
+            .await?;
     }
     let bounds = values![
         claim.kind.as_str(),
@@ -47,7 +49,7 @@ pub(super) async fn next_jobs(tx: &Tx, claim: &Claim<'_>) -> Result<Vec<Job>, Fa
     ];
     let next = "SELECT row_to_json(jobs)::TEXT AS job
         FROM next_jobs($1, $2, $3, $4, $5, $6, $7) AS jobs";
-    let rows = tx.rows(next, bounds).await?;
+    let rows = tx.rows(Sql::Kept(next), bounds).await?;
     rows.iter().map(job_rows::job_of).collect()
 }
 

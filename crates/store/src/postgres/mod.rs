@@ -32,14 +32,18 @@ mod index;
 mod index_rows;
 mod job_rows;
 mod jobs;
+mod kept_statements;
 mod lanes;
 mod migrations;
 mod names;
+mod near_index;
 mod observation_rows;
 mod outcome;
 mod outlines;
+mod own_session;
 mod places;
 mod pollution;
+mod pool;
 mod purge;
 mod quarantine;
 mod queries;
@@ -58,6 +62,7 @@ mod threads;
 mod tombstones;
 mod transfer;
 mod trees;
+mod tx_start;
 mod undo;
 mod uses;
 mod values;
@@ -68,7 +73,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use daybook_domain::{StoreError, Timestamp};
-use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool::Runtime;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
@@ -80,7 +85,9 @@ use connection::{TenantAccess, Tx, TxMode};
 pub use dial::Trust;
 use dial::{Dialer, DialerRuntime};
 use fault::READ_ONLY;
+use kept_statements::StatementKeeping;
 use outcome::CommitTracker;
+use pool::{ConnectionManager, Pool};
 use values::get;
 
 /// How a [`PostgresStore`] behaves.
@@ -107,6 +114,25 @@ pub struct PostgresOptions {
     /// How often a transaction is tried before its caller gets the error. More tries survive longer restarts of
     /// the server: 12 last about three seconds.
     pub tries: u32,
+    /// How the vectors nearest to a query's are found.
+    pub vectors: VectorSearch,
+}
+
+/// How the vectors nearest to a query's are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VectorSearch {
+    /// By comparing all of a tenant's, as other stores do.
+    Exact,
+    /// By an index of the extension `vector`, which misses some, for tenants with many documents.
+    Approximate {
+        /// Fewest documents of such a tenant.
+        from: usize,
+    },
+}
+
+impl VectorSearch {
+    /// From so many documents on, comparing all takes several times as long as asking the index.
+    pub const APPROXIMATE: Self = Self::Approximate { from: 20_000 };
 }
 
 impl Default for PostgresOptions {
@@ -126,6 +152,7 @@ impl PostgresOptions {
         idle: Duration::from_secs(15),
         call: Duration::from_secs(45),
         tries: 12,
+        vectors: VectorSearch::Exact,
     };
 
     /// For calls with a caller that waits for the answer: they give up after three seconds.
@@ -144,21 +171,28 @@ impl PostgresOptions {
         }
     }
 
-    /// The limits of one transaction, as statements.
-    fn limits(&self, mode: TxMode) -> String {
+    /// The settings that limit one transaction.
+    fn limits(&self, mode: TxMode) -> [(&'static str, String); 4] {
         let (statement, lock) = match mode {
             // Work whose caller has gone is cancelled.
             TxMode::Read | TxMode::Write => (self.statement.min(self.call), self.lock),
             TxMode::Migrate => (Duration::ZERO, Duration::ZERO),
         };
-        format!(
+        let millis = |time: Duration| time.as_millis().to_string();
+        [
+            ("statement_timeout", millis(statement)),
+            ("lock_timeout", millis(lock)),
+            ("idle_in_transaction_session_timeout", millis(self.idle)),
             // Compiling a statement takes longer than running any of ours.
-            "SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {};
-             SET LOCAL idle_in_transaction_session_timeout = {}; SET LOCAL jit = off",
-            statement.as_millis(),
-            lock.as_millis(),
-            self.idle.as_millis()
-        )
+            ("jit", "off".to_owned()),
+        ]
+    }
+
+    /// The limits of all transactions of a session, as options of the command line.
+    fn session_limits(&self) -> String {
+        let limits = self.limits(TxMode::Write);
+        let limits = limits.map(|(name, value)| format!("-c {name}={value}"));
+        limits.join(" ")
     }
 }
 
@@ -211,13 +245,13 @@ impl PostgresStore {
     ) -> Result<Self, StoreError> {
         let config = dial::config(address, trust, options.connect)?;
         let server = server_name(&config);
-        let recycling = ManagerConfig {
-            recycling_method: RecyclingMethod::Fast,
-        };
         let driver = DialerRuntime::start()?;
         let dialer = Dialer::new(&driver, trust)?;
         let changes = ChangeNotifier::new(config.clone(), dialer.clone());
-        let pool = Pool::builder(Manager::from_connect(config, dialer, recycling))
+        let keeping = Arc::<StatementKeeping>::default();
+        let limits = options.session_limits();
+        let manager = ConnectionManager::new(config, &limits, dialer, Arc::clone(&keeping));
+        let pool = Pool::builder(manager)
             .max_size(options.connections)
             .wait_timeout(Some(options.connect))
             .create_timeout(Some(options.connect))
@@ -238,6 +272,8 @@ impl PostgresStore {
             driver: Arc::new(driver),
         };
         migrations::ensure(&store).await?;
+        near_index::open(&store).await?;
+        keeping.begin();
         store.note_server_time().await;
         store.appends = Some(AppendQueue::start(store.driver.handle(), store.clone()));
         Ok(store)

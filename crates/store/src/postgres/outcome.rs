@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use tokio_postgres::SimpleQueryRow;
 
 use super::PostgresStore;
-use super::connection::{FIRST_WAIT, LONGEST_WAIT, TenantAccess, Tx, TxMode};
+use super::connection::{FIRST_WAIT, LONGEST_WAIT, Tx, TxMode};
 use super::fault::Fault;
 
 /// How long the row of a transaction is kept. A busy server holds as many rows as it commits meanwhile.
@@ -123,15 +123,8 @@ impl PostgresStore {
     async fn commit_write(&self, tx: Tx) -> Result<(), Fault> {
         let id = CommitId::random()?;
         let sent_at = self.commits.server_time();
-        // One message, so that the row cannot be written without its COMMIT in a transaction that stays open. A
-        // transaction that has written nothing leaves no row, and so costs no write of the log and wakes no
-        // worker.
-        let ending = format!(
-            "INSERT INTO commits (id, kept) SELECT {}, TRUE
-                WHERE pg_current_xact_id_if_assigned() IS NOT NULL RETURNING at;
-             COMMIT",
-            id.literal()
-        );
+        // One message, so that the row cannot be written without its COMMIT in a transaction that stays open.
+        let ending = format!("{}; COMMIT", tx.commit_row(&id.literal()));
         let ended = tx.end_with_rows(&ending).await;
         let fault = match ended {
             Ok(rows) => {
@@ -144,7 +137,7 @@ impl PostgresStore {
         };
         if fault.is_rolled_back() {
             tx.roll_back().await;
-            return Err(fault);
+            return Err(tx.with_stale(fault));
         }
         drop(tx);
         if !self.is_committed(&id, sent_at).await? {
@@ -190,13 +183,11 @@ impl PostgresStore {
             self.options.answer_limit(TxMode::Write),
         );
         let all = format!(
-            "{}; {}; {};
+            "{};
              INSERT INTO commits (id, kept) SELECT {}, FALSE WHERE {NOW} - {sent_at} < {}
                 ON CONFLICT (id) DO UPDATE SET kept = commits.kept RETURNING kept::INT;
              COMMIT",
-            TxMode::Write.begin(),
-            self.options.limits(TxMode::Write),
-            TenantAccess::All.statement(),
+            self.start_of_all().statements(),
             id.literal(),
             whole_millis(LOOK_UP),
         );
@@ -211,14 +202,12 @@ impl PostgresStore {
     /// Deletes some old rows in the background; later stores delete the rest.
     fn prune(&self) {
         let prune = format!(
-            "{}; {}; {};
+            "{};
              DELETE FROM commits WHERE id IN (
                 SELECT id FROM commits WHERE at < {NOW} - {}
                 ORDER BY at LIMIT {PRUNED_ROWS} FOR UPDATE SKIP LOCKED);
              COMMIT",
-            TxMode::Write.begin(),
-            self.options.limits(TxMode::Write),
-            TenantAccess::All.statement(),
+            self.start_of_all().statements(),
             whole_millis(KEEP_ROWS),
         );
         let pool = self.pool.clone();

@@ -6,7 +6,9 @@ use daybook_domain::StoreError;
 
 use super::PostgresStore;
 use super::call::CallState;
-use super::connection::{FIRST_WAIT, LONGEST_WAIT, TenantAccess, Tx, TxMode, join_in_order};
+use super::connection::{
+    FIRST_WAIT, LONGEST_WAIT, TenantAccess, Tx, TxMode, TxStart, join_in_order,
+};
 use super::fault::{Fault, Remedy};
 
 impl PostgresStore {
@@ -32,21 +34,25 @@ impl PostgresStore {
     /// Begins a transaction over all tenants that its caller ends, and runs `statements` first. It is not tried
     /// again.
     pub(super) async fn begin(&self, statements: &str) -> Result<Tx, StoreError> {
-        let begin = format!(
-            "{}; {}; {}; {statements}",
-            TxMode::Write.begin(),
-            self.options.limits(TxMode::Write),
-            TenantAccess::All.statement()
-        );
+        let begin = format!("{}; {statements}", self.start_of_all().statements());
         let answer_limit = self.options.answer_limit(TxMode::Write);
         let begun = async {
             let tx = Tx::on(self.pool.get().await?, answer_limit);
-            tx.begin(&begin).await?;
+            tx.begin_by(&begin).await?;
             Ok(tx)
         };
         begun
             .await
             .map_err(|fault: Fault| fault.into_error(&self.server))
+    }
+
+    /// The start of a transaction that may write the rows of all tenants.
+    pub(super) fn start_of_all(&self) -> TxStart<'_> {
+        TxStart {
+            mode: TxMode::Write,
+            access: TenantAccess::All,
+            options: &self.options,
+        }
     }
 
     pub(super) async fn retry<T, F: Future<Output = Result<T, Fault>>>(
@@ -69,16 +75,15 @@ impl PostgresStore {
         work: &impl Fn(Tx) -> F,
         call: &CallState,
     ) -> Result<T, StoreError> {
-        let begin = format!(
-            "{}; {}; {}",
-            mode.begin(),
-            self.options.limits(mode),
-            access.statement()
-        );
+        let start = TxStart {
+            mode,
+            access,
+            options: &self.options,
+        };
         let mut wait = FIRST_WAIT;
         let mut tried = 0;
         loop {
-            let fault = match self.attempt(mode, &begin, work, call).await {
+            let fault = match self.attempt(start, work, call).await {
                 Ok(done) => return Ok(done),
                 Err(fault) => self.with_lock_holder(fault).await,
             };
@@ -97,15 +102,19 @@ impl PostgresStore {
 
     async fn attempt<T, F: Future<Output = Result<T, Fault>>>(
         &self,
-        mode: TxMode,
-        begin: &str,
+        start: TxStart<'_>,
         work: &impl Fn(Tx) -> F,
         call: &CallState,
     ) -> Result<T, Fault> {
-        let tx = Tx::on(self.pool.get().await?, self.options.answer_limit(mode));
+        let (mode, client) = (start.mode, self.pool.get().await?);
+        let answer_limit = self.options.answer_limit(mode);
+        let tx = match mode {
+            TxMode::Read | TxMode::Write => Tx::framed(client, answer_limit),
+            TxMode::Migrate => Tx::on(client, answer_limit),
+        };
         // Sent together. A statement outside a transaction would have no tenant set, and would see and change
         // nothing.
-        match join_in_order(tx.begin(begin), work(tx.clone())).await {
+        match join_in_order(tx.begin(start), work(tx.clone())).await {
             Ok(((), done)) => {
                 call.set_committing(mode == TxMode::Write);
                 let committed = self.commit(mode, tx).await;
@@ -116,7 +125,7 @@ impl PostgresStore {
             Err(fault @ Fault::Silent(_)) => Err(fault),
             Err(fault) => {
                 tx.roll_back().await;
-                Err(fault)
+                Err(tx.with_stale(fault))
             }
         }
     }

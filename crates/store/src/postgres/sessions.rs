@@ -18,6 +18,7 @@ use daybook_domain::{
 use super::connection::{TenantAccess, Tx};
 use super::fault::Fault;
 use super::index_rows::{NewDocument, root_owner};
+use super::kept_statements::Sql;
 use super::names::{find_session, lock_session, session_no, sessions_where, shared_no, tenant_no};
 use super::places::PlaceNumbers;
 use super::pollution::rederive_learned;
@@ -639,7 +640,7 @@ pub(super) fn insert(tx: &Tx, tenant: i64, shared: Option<i64>, rows: &[NewEvent
         let root = row.place.map(|(_, root)| root_owner(root));
         NewDocument::event(row.no, shared.or(root), row.event)
     });
-    tx.defer(insert, values);
+    tx.defer(Sql::Kept(insert), values);
     insert_retractions(tx, tenant, rows);
     index_rows::put(tx, tenant, &documents);
 }

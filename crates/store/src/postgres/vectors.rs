@@ -1,6 +1,7 @@
 //! Vectors of documents, of one model for each tenant, and the search for those nearest to a query's.
 //!
-//! The server compares the signs of all of a tenant's vectors, one by one. Holding them in the memory of this
+//! The server compares the signs of all of a tenant's vectors, one by one, unless a person chose an approximate search
+//! ([`near_index`](super::near_index)). Holding them in the memory of this
 //! process would make a search faster, but numbers are not committed in the order in which they are issued, so
 //! vectors that other machines add could be missed.
 //!
@@ -19,8 +20,8 @@ use super::connection::Tx;
 use super::fault::Fault;
 use super::names::tenant_no;
 use super::outlines::document_nos;
-use super::queries;
 use super::values::{get, values};
+use super::{VectorSearch, near_index, queries};
 use crate::documents::{OBSERVATIONS, SAID, document_ranges};
 
 /// The model whose vectors a tenant's documents have.
@@ -158,7 +159,7 @@ pub(super) async fn nearest(
     tx: &Tx,
     tenant: &Tenant,
     (of, query): (&str, &[u64]),
-    filter: &SearchFilter,
+    (filter, search): (&SearchFilter, VectorSearch),
     limit: usize,
 ) -> Result<Vec<DocumentNo>, Fault> {
     let owners = queries::owners_of(tx, tenant, filter).await?;
@@ -180,18 +181,6 @@ pub(super) async fn nearest(
     if !filter.layers.is_empty() {
         narrowed += &format!(" AND ({})", ranges(filter));
     }
-    let find = format!(
-        "WITH own AS MATERIALIZED (SELECT tenant_no FROM tenants WHERE tenant = $1),
-            asked AS MATERIALIZED (SELECT $3::VARBIT AS signs)
-        SELECT doc FROM ix_signs
-        WHERE tenant_no = (SELECT tenant_no FROM own) {narrowed}
-            AND length(signs) = (SELECT length(signs) FROM asked)
-            AND EXISTS (SELECT FROM ix_models
-                WHERE tenant_no = (SELECT tenant_no FROM own) AND model = $2)
-        ORDER BY bit_count(signs # (SELECT signs FROM asked)),
-            CASE WHEN doc < {OBSERVATIONS} THEN doc & ~{SAID}::BIGINT ELSE doc END DESC
-        LIMIT $4"
-    );
     let origins: Vec<&str> = filter
         .origins
         .iter()
@@ -202,10 +191,35 @@ pub(super) async fn nearest(
         of,
         bit_string(query),
         limit,
-        owners.unwrap_or_default(),
+        owners.as_deref().unwrap_or_default().to_vec(),
         origins,
         excepted
     ];
+    // Among equals, the newest.
+    let order =
+        format!("CASE WHEN doc < {OBSERVATIONS} THEN doc & ~{SAID}::BIGINT ELSE doc END DESC");
+    if let VectorSearch::Approximate { from } = search
+        // Few of the documents that the index finds are some owners'; comparing theirs alone is as fast.
+        && owners.is_none()
+        && near_index::is_used(tx, tenant, 64 * query.len(), from).await?
+    {
+        let near = (64 * query.len(), narrowed.as_str(), order.as_str());
+        let found = near_index::nearest(tx, near, values, limit).await?;
+        if found.len() >= limit {
+            return Ok(found);
+        }
+    }
+    let find = format!(
+        "WITH own AS MATERIALIZED (SELECT tenant_no FROM tenants WHERE tenant = $1),
+            asked AS MATERIALIZED (SELECT $3::VARBIT AS signs)
+        SELECT doc FROM ix_signs
+        WHERE tenant_no = (SELECT tenant_no FROM own) {narrowed}
+            AND length(signs) = (SELECT length(signs) FROM asked)
+            AND EXISTS (SELECT FROM ix_models
+                WHERE tenant_no = (SELECT tenant_no FROM own) AND model = $2)
+        ORDER BY bit_count(signs # (SELECT signs FROM asked)), {order}
+        LIMIT $4"
+    );
     document_nos(&tx.rows(&find, values).await?)
 }
 

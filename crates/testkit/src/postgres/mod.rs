@@ -16,6 +16,7 @@ use cluster::{ADMIN, Cluster, ClusterOptions, ROLE};
 use pooler::Pooler;
 pub use relay::Relay;
 pub use server::{Ending, OpenSession, PostgresServer};
+use shell::skip;
 
 /// Settings that make many small tests fast: no data needs to survive a crash.
 const FAST: &str = "synchronous_commit = off\nfull_page_writes = off\nmax_connections = 200";
@@ -27,7 +28,10 @@ static CLUSTER: LazyLock<Option<Cluster>> = LazyLock::new(|| {
     };
     Cluster::start(&making)
 });
-static POOLER: LazyLock<Option<Pooler>> = LazyLock::new(|| Pooler::before(CLUSTER.as_ref()?));
+static POOLER: LazyLock<Option<Pooler>> = LazyLock::new(|| Pooler::before(CLUSTER.as_ref()?, ""));
+/// Drops the settings with which clients begin a session, where the other one refuses them.
+static POOLER_WITHOUT_SETTINGS: LazyLock<Option<Pooler>> =
+    LazyLock::new(|| Pooler::before(CLUSTER.as_ref()?, "ignore_startup_parameters = options"));
 static TEMPLATE: Mutex<bool> = Mutex::new(false);
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
@@ -64,6 +68,30 @@ pub fn prepared(prepare: impl FnOnce(&str)) -> Option<TestDatabase> {
     Some(cluster.create("prepared"))
 }
 
+/// Whether the server comes with an extension. False, with a printed warning, where it does not.
+///
+/// # Panics
+/// As [`empty`], and when the server comes without it and the variable `DAYBOOK_EXTENSIONS` is `required`. `CI`
+/// does not decide here, because CI also tests servers that are packaged without extensions.
+#[must_use]
+pub fn has_extension(extension: &str) -> bool {
+    let Some(cluster) = CLUSTER.as_ref() else {
+        return false;
+    };
+    let find = format!("SELECT count(*) FROM pg_available_extensions WHERE name = '{extension}'");
+    if cluster.ask("postgres", &find) == "1" {
+        return true;
+    }
+    let what_is_missing = format!("the server comes without the extension {extension}");
+    let needed = std::env::var_os("DAYBOOK_EXTENSIONS");
+    assert!(
+        needed.is_none_or(|needed| needed != "required"),
+        "{what_is_missing}"
+    );
+    skip(&format!("{what_is_missing}, so nothing is tested on it"));
+    false
+}
+
 impl TestDatabase {
     /// The address for its owner.
     #[must_use]
@@ -78,9 +106,23 @@ impl TestDatabase {
     /// As [`empty`], of PgBouncer.
     #[must_use]
     pub fn pooled(&self) -> Option<String> {
-        let folder = POOLER.as_ref()?.folder().display().to_string();
+        Some(self.through(POOLER.as_ref()?))
+    }
+
+    /// As [`TestDatabase::pooled`], through a PgBouncer that silently drops the settings with which a client
+    /// begins a session.
+    ///
+    /// # Panics
+    /// As [`empty`], of PgBouncer.
+    #[must_use]
+    pub fn pooled_without_settings(&self) -> Option<String> {
+        Some(self.through(POOLER_WITHOUT_SETTINGS.as_ref()?))
+    }
+
+    fn through(&self, pooler: &Pooler) -> String {
+        let folder = pooler.folder().display().to_string();
         let direct = cluster().folder().display().to_string();
-        Some(self.address().replace(&direct, &folder))
+        self.address().replace(&direct, &folder)
     }
 
     /// The lines that PgBouncer has logged about this database; none before it runs.
@@ -110,6 +152,14 @@ impl TestDatabase {
     #[must_use]
     pub fn admin(&self) -> String {
         cluster().address(ADMIN, &self.name)
+    }
+
+    /// Installs an extension.
+    ///
+    /// # Panics
+    /// When the server does not come with it ([`has_extension`]).
+    pub fn install(&self, extension: &str) {
+        cluster().ask(&self.name, &format!("CREATE EXTENSION {extension}"));
     }
 
     /// Runs statements with `psql` as the role that may do everything. Returns rows as lines, with columns

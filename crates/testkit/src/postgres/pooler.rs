@@ -28,8 +28,8 @@ pub(super) struct Pooler {
 }
 
 impl Pooler {
-    /// Starts PgBouncer before a server. `None`, with a printed warning, where it is not installed.
-    pub(super) fn before(cluster: &Cluster) -> Option<Self> {
+    /// Starts PgBouncer before a server; `settings` are added to its own. `None`, with a printed warning, where it is not installed.
+    pub(super) fn before(cluster: &Cluster, settings: &str) -> Option<Self> {
         let Some(program) = program() else {
             skip_unless_ci("PgBouncer is not installed");
             return None;
@@ -40,7 +40,8 @@ impl Pooler {
         let settings = format!(
             "[databases]\n* = host={server}\n[pgbouncer]\npool_mode = transaction\n\
              default_pool_size = {CONNECTIONS}\nmax_client_conn = 500\nlisten_port = 5432\n\
-             unix_socket_dir = {own}\nauth_type = trust\nauth_file = {own}/users\nlogfile = {own}/log\n"
+             unix_socket_dir = {own}\nauth_type = trust\nauth_file = {own}/users\nlogfile = {own}/log\n\
+             {settings}\n"
         );
         folder.write("pgbouncer.ini", &settings);
         let mut shell = folder.shell(SCRIPT);

@@ -5,15 +5,17 @@ mod commits;
 mod encryption;
 mod isolation;
 mod jobs;
+mod kept_statements;
 mod opening;
 mod outages;
+mod pgvector;
 mod pooler;
 mod proxy;
 mod schema;
 mod statements;
 mod vectors;
 
-use daybook_domain::seams::{ImportStore, SessionCatalog, SessionLog, SourceStore};
+use daybook_domain::seams::{ImportStore, SessionCatalog, SessionLog};
 use std::ops::Deref;
 
 use daybook_domain::{StoreError, Tenant};

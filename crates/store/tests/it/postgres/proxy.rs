@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -39,10 +40,12 @@ struct SilentConnection {
 pub(super) struct Traffic {
     /// Statements, each one round trip if it does not go out together with another.
     pub(super) statements: Vec<String>,
-    /// Names under which statements were prepared.
-    pub(super) names: Vec<String>,
+    /// Names under which statements were prepared, with their texts.
+    pub(super) names: Vec<(String, String)>,
     /// What the next commits lose.
     losses: Vec<LostPart>,
+    /// Statements that the server receives between two transactions of a client, and for how many of those.
+    injected: Option<(String, usize)>,
     silent: Vec<SilentConnection>,
 }
 
@@ -50,6 +53,15 @@ pub(super) struct BreakingProxy {
     folder: TempDir,
     address: String,
     traffic: Arc<Mutex<Traffic>>,
+    route: Arc<Mutex<Route>>,
+}
+
+/// Where connections lead.
+#[derive(Debug)]
+struct Route {
+    /// The socket that new ones go to.
+    to: PathBuf,
+    open: Vec<Arc<ConnectionEnds>>,
 }
 
 impl BreakingProxy {
@@ -60,19 +72,26 @@ impl BreakingProxy {
 
     /// A proxy to the server at `address`.
     pub(super) fn along(address: &str) -> Self {
-        let config: tokio_postgres::Config = address.parse().unwrap();
-        let Some(Host::Unix(server)) = config.get_hosts().first() else {
-            panic!("the server listens on a socket");
-        };
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let listener = UnixListener::bind(socket(folder.path())).expect("a socket can be made");
-        let traffic: Arc<Mutex<Traffic>> = Arc::default();
-        let (far, shared) = (socket(server), Arc::clone(&traffic));
+        let server = server_folder(address);
+        let route = Route {
+            to: socket(&server),
+            open: Vec::new(),
+        };
+        let (route, traffic) = (
+            Arc::new(Mutex::new(route)),
+            Arc::<Mutex<Traffic>>::default(),
+        );
+        let (shared, recorded) = (Arc::clone(&route), Arc::clone(&traffic));
         // It ends with the process; a listener costs nothing.
         std::thread::spawn(move || {
             for near in listener.incoming() {
-                let far = UnixStream::connect(&far).expect("the server is there");
-                join(near.expect("a connection"), far, &shared);
+                let mut route = shared.lock().unwrap();
+                let far = UnixStream::connect(&route.to).expect("the server is there");
+                let ends = Arc::new(ConnectionEnds::new(near.expect("a connection"), far));
+                route.open.push(Arc::clone(&ends));
+                join(ends, &recorded);
             }
         });
         let server = server.display().to_string();
@@ -81,7 +100,21 @@ impl BreakingProxy {
             folder,
             address,
             traffic,
+            route,
         }
+    }
+
+    /// Leads new connections to the server at `address`, and cuts the present ones.
+    pub(super) fn lead_to(&self, address: &str) {
+        let mut route = self.route.lock().unwrap();
+        route.to = socket(&server_folder(address));
+        route.open.drain(..).for_each(|ends| ends.cut());
+    }
+
+    /// Has the server run `statements` before each of the next `transactions`, as what another client does on a
+    /// session between two transactions of this one.
+    pub(super) fn inject(&self, statements: &str, transactions: usize) {
+        self.traffic.lock().unwrap().injected = Some((statements.to_owned(), transactions));
     }
 
     /// The address of the server through this proxy.
@@ -97,7 +130,11 @@ impl BreakingProxy {
 
     /// The traffic since the last call.
     pub(super) fn traffic(&self) -> Traffic {
-        std::mem::take(&mut self.traffic.lock().unwrap())
+        let mut traffic = self.traffic.lock().unwrap();
+        let injected = traffic.injected.clone();
+        let seen = std::mem::take(&mut *traffic);
+        traffic.injected = injected;
+        seen
     }
 
     /// Cuts the silent connections; the server never receives what they held back.
@@ -135,26 +172,66 @@ fn socket(folder: &Path) -> PathBuf {
     folder.join(".s.PGSQL.5432")
 }
 
+/// The folder of the socket of the server at `address`.
+fn server_folder(address: &str) -> PathBuf {
+    let config: tokio_postgres::Config = address.parse().unwrap();
+    match config.get_hosts().first() {
+        Some(Host::Unix(folder)) => folder.clone(),
+        _ => panic!("the server listens on a socket"),
+    }
+}
+
 /// Two ends of one connection.
 #[derive(Debug)]
 struct ConnectionEnds {
     near: UnixStream,
     far: UnixStream,
+    /// How many requests the server has received that it answers up to "ready for the next query".
+    asked: AtomicUsize,
+    /// The numbers of those that were injected, whose answers the client does not get.
+    injected: Mutex<Vec<usize>>,
 }
 
 impl ConnectionEnds {
+    fn new(near: UnixStream, far: UnixStream) -> Self {
+        Self {
+            near,
+            far,
+            asked: AtomicUsize::new(0),
+            injected: Mutex::default(),
+        }
+    }
+
     fn cut(&self) {
         let _ = self.near.shutdown(Shutdown::Both);
         let _ = self.far.shutdown(Shutdown::Both);
     }
+
+    /// Sends a query of the proxy's own.
+    fn inject(&self, statements: &str) -> std::io::Result<()> {
+        let no = self.asked.fetch_add(1, Ordering::SeqCst);
+        self.injected.lock().unwrap().push(no);
+        let length = u32::try_from(statements.len() + 5).expect("a short query");
+        let parts = [
+            b"Q",
+            &length.to_be_bytes()[..],
+            statements.as_bytes(),
+            b"\0",
+        ];
+        (&self.far).write_all(&parts.concat())
+    }
 }
 
-fn join(near: UnixStream, far: UnixStream, traffic: &Arc<Mutex<Traffic>>) {
-    let ends = Arc::new(ConnectionEnds { near, far });
+fn join(ends: Arc<ConnectionEnds>, traffic: &Arc<Mutex<Traffic>>) {
     // What happens to the server's next answer.
     let losing = Arc::new(Mutex::new(None));
     let (answering, loses) = (Arc::clone(&ends), Arc::clone(&losing));
-    std::thread::spawn(move || answers(&answering, &loses));
+    std::thread::spawn(move || {
+        let _ = answers(&answering, &loses);
+        if *loses.lock().unwrap() != Some(LostPart::Silence) {
+            answering.cut();
+        }
+    });
     let traffic = Arc::clone(traffic);
     std::thread::spawn(move || {
         // An error is the end of one side, and so of both.
@@ -165,17 +242,19 @@ fn join(near: UnixStream, far: UnixStream, traffic: &Arc<Mutex<Traffic>>) {
     });
 }
 
-fn answers(ends: &ConnectionEnds, losing: &Mutex<Option<LostPart>>) {
-    let mut buffer = [0; 64 * 1024];
+fn answers(ends: &ConnectionEnds, losing: &Mutex<Option<LostPart>>) -> std::io::Result<()> {
+    let mut answered = 0;
     loop {
-        let read = (&ends.far).read(&mut buffer).unwrap_or(0);
-        let lost = *losing.lock().unwrap();
-        if lost == Some(LostPart::Silence) {
-            return;
+        let mut kind = [0];
+        (&ends.far).read_exact(&mut kind)?;
+        let rest = message(&ends.far)?;
+        if losing.lock().unwrap().is_some() {
+            return Ok(());
         }
-        if read == 0 || lost.is_some() || (&ends.near).write_all(&buffer[..read]).is_err() {
-            return ends.cut();
+        if !ends.injected.lock().unwrap().contains(&answered) {
+            (&ends.near).write_all(&[&kind, rest.as_slice()].concat())?;
         }
+        answered += usize::from(kind == *b"Z");
     }
 }
 
@@ -186,6 +265,7 @@ fn requests(
 ) -> std::io::Result<()> {
     // The first message has no type byte.
     let first = message(&ends.near)?;
+    ends.asked.fetch_add(1, Ordering::SeqCst);
     (&ends.far).write_all(&first)?;
     loop {
         let mut kind = [0];
@@ -194,6 +274,13 @@ fn requests(
         let request = [&kind, rest.as_slice()].concat();
         {
             let mut traffic = traffic.lock().unwrap();
+            if rest[4..].starts_with(b"BEGIN")
+                && let Some((statements, transactions)) = &mut traffic.injected
+                && *transactions > 0
+            {
+                *transactions -= 1;
+                ends.inject(statements)?;
+            }
             let lost = record_message(kind[0], &rest[4..], &mut traffic);
             match lost {
                 Some(LostPart::Request) => return Ok(()),
@@ -206,6 +293,9 @@ fn requests(
                 }
                 None => {}
             }
+        }
+        if matches!(kind[0], b'Q' | b'S') {
+            ends.asked.fetch_add(1, Ordering::SeqCst);
         }
         (&ends.far).write_all(&request)?;
     }
@@ -229,10 +319,11 @@ fn record_message(kind: u8, content: &[u8], traffic: &mut Traffic) -> Option<Los
     match kind {
         b'P' => {
             let name = texts.next().unwrap_or_default();
+            let statement = texts.next().unwrap_or_default();
             if !name.is_empty() {
-                traffic.names.push(name);
+                traffic.names.push((name, statement.clone()));
             }
-            traffic.statements.extend(texts.next());
+            traffic.statements.push(statement);
         }
         b'Q' => {
             let statement = texts.next().unwrap_or_default();

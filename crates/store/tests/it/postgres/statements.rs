@@ -1,7 +1,5 @@
 //! The statements that are sent to the server, and how many.
 
-use daybook_domain::PageRequest;
-
 use super::proxy::BreakingProxy;
 use super::*;
 
@@ -35,34 +33,4 @@ fn statements_of(count: u64) -> Option<usize> {
 #[test]
 fn an_append_takes_as_many_statements_with_one_event_as_with_hundreds() {
     assert_eq!(statements_of(1), statements_of(300));
-}
-
-#[test]
-fn no_statement_is_prepared_under_a_name() {
-    let Some(database) = postgres::empty() else {
-        return;
-    };
-    let proxy = BreakingProxy::to(&database);
-    let store = open(proxy.address());
-    let id = session("7f78aa01");
-    run(async {
-        store.append(&append(&id, events("word", 3))).await.unwrap();
-        let tenant = Tenant::local();
-        let import = store.begin_import(&tenant, "all", at(0)).await.unwrap();
-        let append = imported(&id, events("more", 3), "/logs/1", import);
-        store.append(&append).await.unwrap();
-        store.undo_import(&tenant, import, at(1)).await.unwrap();
-        store
-            .sessions(&tenant, PageRequest::first(10))
-            .await
-            .unwrap();
-        store.find_sessions(&tenant, "7f").await.unwrap();
-        store
-            .sources(&tenant, PageRequest::first(1000))
-            .await
-            .unwrap();
-    });
-    let traffic = proxy.traffic();
-    assert!(traffic.statements.len() > 30, "{traffic:#?}");
-    assert_eq!(traffic.names, Vec::<String>::new());
 }
