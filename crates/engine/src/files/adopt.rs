@@ -128,7 +128,7 @@ fn own_words(page: &str) -> String {
     words
 }
 
-/// Moves a folder to `<root>/joined/`, and returns its new path. It is locked, so that nobody is writing it meanwhile.
+/// Moves a folder to `<root>/joined/`, and returns its new path. It is locked, so that no process is writing it meanwhile.
 ///
 /// # Errors
 /// When the disk cannot be read or written.

@@ -1,6 +1,6 @@
 //! Places the line that tells where work stands first, where a question asks for that.
 //!
-//! "Where was I on the importer?" shares its words with whoever asked that before, and least with the line that answers it.
+//! "Where was I on the importer?" shares its words with earlier questions of that sort, and few with the line that answers it.
 //!
 //! Not here: what that line says (`consolidate::left_off`).
 
