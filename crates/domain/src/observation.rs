@@ -149,6 +149,27 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// What it states, in words that are understood alone: a value together with what it is of.
+    ///
+    /// ```
+    /// # use daybook_domain::Observation;
+    /// assert_eq!(Observation::statement_of(Some("limit in explain.go"), "100"), "limit in explain.go: 100");
+    /// assert_eq!(Observation::statement_of(None, "Tests come first."), "Tests come first.");
+    /// ```
+    #[must_use]
+    pub fn statement_of(subject: Option<&str>, text: &str) -> String {
+        match subject {
+            Some(subject) => format!("{subject}: {text}"),
+            None => text.to_owned(),
+        }
+    }
+
+    /// What this observation states, as [`Observation::statement_of`] words it.
+    #[must_use]
+    pub fn statement(&self) -> String {
+        Self::statement_of(self.subject.as_deref(), &self.text)
+    }
+
     /// The time of its earliest evidence.
     #[must_use]
     pub fn first_at(&self) -> Timestamp {

@@ -103,7 +103,7 @@ Operate
   trigger      report what happened to a session
   hook         called by an agent's host when something happens in a session
   serve        answer agents over HTTP, on this machine
-  export       write memory as the files of Codex, MindRoom or Daycare
+  export       write the whole memory for other programs, or as the files of another system
   backup       write the whole memory to one file, while agents keep working
   restore      create a data folder from a backup; --at: memory files as they were
   move-store   move memory into a PostgreSQL database, or back into the data folder
@@ -130,21 +130,23 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum CliCommand {
-    /// Import the transcripts of your agents, and learn from them
+    #[command(about = "Import the transcripts of your agents, and learn from them")]
     Import(import::ImportCommand),
-    /// Called by an agent's host when something happens in a session
+    #[command(about = "Called by an agent's host when something happens in a session")]
     Hook(hook::HookCommand),
-    /// Answer agents over MCP, on standard input and output
+    #[command(about = "Answer agents over MCP, on standard input and output")]
     Mcp(mcp::McpCommand),
-    /// Report what happened to a session
+    #[command(about = "Report what happened to a session")]
     Trigger(trigger::TriggerCommand),
-    /// The working memory of agents: events in, chunks that stay small, contexts out
+    #[command(
+        about = "The working memory of agents: events in, chunks that stay small, contexts out"
+    )]
     Threads(threads::ThreadsCommand),
-    /// Process due work, then exit
+    #[command(about = "Process due work, then exit")]
     Update(update::UpdateCommand),
-    /// Process due work until stopped
+    #[command(about = "Process due work until stopped")]
     Worker(update::WorkerCommand),
-    /// Answer agents over HTTP, on this machine
+    #[command(about = "Answer agents over HTTP, on this machine")]
     Serve(serve::ServeCommand),
     /// Find what is remembered, with its source
     #[command(alias = "search")]
@@ -152,69 +154,77 @@ enum CliCommand {
     /// Print the context that an agent in this folder is given
     #[command(alias = "brief")]
     Context(context::ContextCommand),
-    /// Keep something in your own words
+    #[command(about = "Keep something in your own words")]
     Remember(remember::RememberCommand),
-    /// Add Daybook to the settings of the agents on this machine
+    #[command(about = "Add Daybook to the settings of the agents on this machine")]
     Setup(setup::SetupCommand),
-    /// List the imported sessions; turn memory of one off or on; move one to another project
+    #[command(
+        about = "List the imported sessions; turn memory of one off or on; move one to another project"
+    )]
     Sessions(sessions::SessionsCommand),
-    /// List projects and their checkouts; merge, split and rename projects
+    #[command(about = "List projects and their checkouts; merge, split and rename projects")]
     Projects(projects::ProjectsCommand),
-    /// Show and change entities: what is kept about people, projects, places and things
+    #[command(
+        about = "Show and change entities: what is kept about people, projects, places and things"
+    )]
     Entities(entities::EntitiesCommand),
-    /// Show background work and what it waits for; retry and cancel it
+    #[command(about = "Show background work and what it waits for; retry and cancel it")]
     Jobs(jobs::JobsCommand),
-    /// Show what waits for your decision; accept and reject it
+    #[command(about = "Show what waits for your decision; accept and reject it")]
     Quarantine(quarantine::QuarantineCommand),
-    /// Show the original text behind a citation
+    #[command(about = "Show the original text behind a citation")]
     Show(show::ShowCommand),
-    /// Show the changes of memory files, newest first
+    #[command(about = "Show the changes of memory files, newest first")]
     History(history::HistoryCommand),
-    /// Show what changed in memory files between two states
+    #[command(about = "Show what changed in memory files between two states")]
     Diff(history::DiffCommand),
-    /// List what is remembered, with ids, sources and the lines that show it
+    #[command(about = "List what is remembered, with ids, sources and the lines that show it")]
     List(memories::ListCommand),
-    /// Show where a line of memory comes from
+    #[command(about = "Show where a line of memory comes from")]
     Why(memories::WhyCommand),
-    /// Forget something, in every file and in recall
+    #[command(about = "Forget something, in every file and in recall")]
     Forget(persons_word::ForgetCommand),
-    /// Give a line of memory other words
+    #[command(about = "Give a line of memory other words")]
     Edit(persons_word::EditCommand),
-    /// Keep a memory in MEMORY.md, whatever ranks higher
+    #[command(about = "Keep a memory in MEMORY.md, whatever ranks higher")]
     Pin(persons_word::PinCommand),
-    /// Let a pinned memory take its place by rank again
+    #[command(about = "Let a pinned memory take its place by rank again")]
     Unpin(persons_word::UnpinCommand),
-    /// Take back a change of memory files
+    #[command(about = "Take back a change of memory files")]
     Undo(persons_word::UndoCommand),
-    /// Remove something for good, so that nothing brings it back
+    #[command(about = "Remove something for good, so that nothing brings it back")]
     Purge(purge::PurgeCommand),
-    /// Show calls of models, their cost, and what is left under caps
+    #[command(about = "Show calls of models, their cost, and what is left under caps")]
     Spend(spend::SpendCommand),
-    /// Show what is covered, pending, in gaps, and why
+    #[command(about = "Show what is covered, pending, in gaps, and why")]
     Status(status::StatusCommand),
-    /// Write memory files now, however short ago they were written
+    #[command(about = "Write memory files now, however short ago they were written")]
     Consolidate(consolidate::ConsolidateCommand),
-    /// Bring memory folders up to date, where machines share a memory
+    #[command(about = "Bring memory folders up to date, where machines share a memory")]
     Checkout(checkout::CheckoutCommand),
-    /// Store your edits of memory folders, for all machines
+    #[command(about = "Store your edits of memory folders, for all machines")]
     Checkin(checkout::CheckinCommand),
-    /// Rebuild the index and memory files from the database
+    #[command(about = "Rebuild the index and memory files from the database")]
     Rebuild(update::RebuildCommand),
-    /// Write the whole memory to one file, while agents keep working
+    #[command(about = "Write the whole memory to one file, while agents keep working")]
     Backup(backup::BackupCommand),
-    /// Write the whole memory to one file, or the files of another system
+    #[command(about = "Write the whole memory to one file, or the files of another system")]
     Export(export::ExportCommand),
-    /// Create a data folder from a backup; with --at bring memory files to an earlier state
+    #[command(
+        about = "Create a data folder from a backup; with --at bring memory files to an earlier state"
+    )]
     Restore(backup::RestoreCommand),
-    /// Move memory into a PostgreSQL database, or back into the data folder
+    #[command(about = "Move memory into a PostgreSQL database, or back into the data folder")]
     MoveStore(move_store::MoveStoreCommand),
-    /// Print text without its secrets; explain what is hidden, and try rules of your own
+    #[command(
+        about = "Print text without its secrets; explain what is hidden, and try rules of your own"
+    )]
     Redact(redact::RedactCommand),
-    /// Check the data folder; --repair repairs it
+    #[command(about = "Check the data folder; --repair repairs it")]
     Doctor(doctor::DoctorCommand),
-    /// Measure recall, on benchmarks and on questions of your own
+    #[command(about = "Measure recall, on benchmarks and on questions of your own")]
     Eval(eval::EvalCommand),
-    /// Show settings, their meaning, and where each value comes from
+    #[command(about = "Show settings, their meaning, and where each value comes from")]
     Config(config::ConfigCommand),
     /// Print completions for your shell
     Completions {

@@ -195,10 +195,18 @@ fn print_sessions(facts: &TenantMemoryState, daybook: &Daybook) {
     }
 }
 
-/// Prints failures: jobs that wait, one line for each reason, and jobs that are due again.
+/// Prints failures: jobs that wait, one line for each reason, runs of the consolidation agent, and jobs that are due again.
 fn print_waits(facts: &TenantMemoryState, daybook: &Daybook) {
     for line in waits::wait_lines(daybook, &facts.waits) {
         print_line!("    {} {line}", warn("waiting"));
+    }
+    for run in &facts.agent_failures {
+        print_line!(
+            "    {} the consolidation agent in {}, which changed nothing: {}",
+            warn("failing"),
+            run.scope,
+            run.why
+        );
     }
     let jobs = facts.extract.iter().chain(&facts.consolidate);
     let now = daybook.clock.now();

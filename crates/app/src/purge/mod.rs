@@ -25,6 +25,7 @@ use crate::backup::BACKED_UP_TOMBSTONES;
 use crate::folders::data_folder::display_path;
 use crate::process::block_on;
 use crate::service::RequestError;
+use crate::service::recall::reindex_edited_files;
 use crate::terminal::common_args::{CommonArgs, ServerTimeout};
 use crate::terminal::logging::print_notice;
 use crate::terminal::output::count;
@@ -206,7 +207,9 @@ fn finish(
             PurgeOutcome::Done(report) => Ok(*report),
             PurgeOutcome::Stopped => bail!("stopped; {resume}"),
             PurgeOutcome::Busy(what) => {
-                bail!("another process is writing the memory of {what}; {resume}")
+                bail!(RequestError::Conflict(format!(
+                    "another process is writing the memory of {what}; {resume}"
+                )))
             }
         }
     })?;
@@ -216,6 +219,8 @@ fn finish(
         bail!("another process is writing the record of the memory; {resume}");
     }
     let copies = copies::purge_copies(daybook, progress)?;
+    // A reader that had opened a file before it was rewritten may have indexed its old text since.
+    block_on(reindex_edited_files(daybook))?;
     if !block_on(erase(daybook))? {
         bail!(
             "another process reads the database, which keeps removed rows in its free pages until then; \

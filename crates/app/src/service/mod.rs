@@ -6,6 +6,7 @@
 //! Not here: threads (`threads`), background work (`background`).
 
 pub(crate) mod agent_answer;
+pub(crate) mod agent_failures;
 pub(crate) mod append_api;
 pub(crate) mod caller;
 pub(crate) mod context;

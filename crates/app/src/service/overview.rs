@@ -16,6 +16,7 @@ use daybook_engine::jobs::quarantine;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::service::agent_failures::{FailedAgentRun, failed_agent_runs};
 use crate::service::refusals::{RefusedFile, refused_files};
 use crate::service::waits::{JobWait, group_waits};
 use crate::terminal::suggest;
@@ -39,6 +40,8 @@ pub(crate) struct TenantMemoryState {
     pub(crate) failing: Vec<FailingInput>,
     /// Jobs that wait after a failure, grouped by reason.
     pub(crate) waits: Vec<JobWait>,
+    /// Scopes in which the consolidation agent's last run failed.
+    pub(crate) agent_failures: Vec<FailedAgentRun>,
     /// Observations that wait for a person's decision.
     pub(crate) quarantined: usize,
     /// Files in memory folders that are not used as memory.
@@ -84,6 +87,8 @@ pub(crate) struct Overview {
     failing: Vec<FailingInput>,
     /// Jobs that wait after a failure: for which model, until when, and why.
     waits: Vec<JobWait>,
+    /// The last run of the consolidation agent in each scope, where it failed.
+    agent_failures: Vec<FailedAgentRun>,
     /// Observations that wait for the person's decision.
     quarantined: usize,
     /// Files in memory folders that are not read, written or committed.
@@ -150,6 +155,7 @@ impl TenantMemoryState {
             consolidate,
             redact,
             waits,
+            agent_failures: failed_agent_runs(daybook).await?,
             gaps: daybook.gaps().await?,
             scopes: read_all(|page| store.scopes(&daybook.tenant, page)).await?,
             imports: read_first(imports, |page| store.imports(&daybook.tenant, page)).await?,
@@ -187,6 +193,7 @@ impl TenantMemoryState {
             notices: self.waiting_hook_events,
             failing: self.failing.clone(),
             waits: self.waits.clone(),
+            agent_failures: self.agent_failures.clone(),
             quarantined: self.quarantined,
             refused: self.refused.clone(),
         }

@@ -21,6 +21,8 @@ use super::{
     SUMMARY_RULES,
 };
 
+/// Heading of the values, each with what it was before.
+pub const VALUES: &str = "What changed";
 /// `MEMORY.md`.
 pub(super) fn curated_page(
     input: &MemoryInput,
@@ -62,7 +64,7 @@ pub(super) fn curated_page(
         habits_section(input, accounts),
         section("Decisions".to_owned(), &[Kind::Decision], decision_entry),
         MemorySection {
-            title: "What changed".to_owned(),
+            title: VALUES.to_owned(),
             entries: value_entries(observations),
         },
         section(

@@ -128,11 +128,12 @@ fn own_words(page: &str) -> String {
     words
 }
 
-/// Moves a folder to `<root>/joined/`, and returns its new path.
+/// Moves a folder to `<root>/joined/`, and returns its new path. It is locked, so that nobody is writing it meanwhile.
 ///
 /// # Errors
 /// When the disk cannot be read or written.
-pub fn set_aside(root: &Path, old: &Path, from: &str) -> Result<PathBuf, FilesError> {
+pub fn set_aside(root: &Path, lock: WriterLock<'_>, from: &str) -> Result<PathBuf, FilesError> {
+    let old = lock.folder().root().to_owned();
     let aside = root.join("joined");
     fs::create_dir_all(&aside).map_err(FilesError::io("create", &aside))?;
     let name = FileName::folder(from);
@@ -142,7 +143,9 @@ pub fn set_aside(root: &Path, old: &Path, from: &str) -> Result<PathBuf, FilesEr
         n += 1;
         target = aside.join(format!("{name}-{n}"));
     }
-    fs::rename(old, &target).map_err(FilesError::io("move", old))?;
+    // Windows moves no folder in which a file is open.
+    let _held = (!cfg!(windows)).then_some(lock);
+    fs::rename(&old, &target).map_err(FilesError::io("move", &old))?;
     if let Some(parent) = old.parent() {
         // Succeeds only if the folder is empty.
         let _ = fs::remove_dir(parent);

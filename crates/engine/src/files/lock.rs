@@ -40,7 +40,8 @@ pub enum LockOutcome<'f> {
 }
 
 impl Folder {
-    /// Takes the folder's writer lock, trying for at most `wait` (in steps of 10 ms; zero tries once).
+    /// Takes the folder's writer lock, trying for at most `wait` (in steps of 10 ms; zero tries once). A folder that was
+    /// moved away or removed since it was opened is busy, and is not made again.
     ///
     /// # Errors
     /// When the disk fails. A folder that another process is writing is an outcome, not an error.
@@ -49,6 +50,9 @@ impl Folder {
         reason = "a file lock gives no signal when it is free"
     )]
     pub fn try_lock(&self, wait: Duration) -> Result<LockOutcome<'_>, FilesError> {
+        if !self.git_dir().join("HEAD").is_file() {
+            return Ok(LockOutcome::Busy);
+        }
         self.make_private_folders()?;
         let path = self.private_path("lock");
         let failed = |error| FilesError::io("lock", &path)(error);
@@ -146,5 +150,19 @@ mod tests {
             second.try_lock(wait).unwrap(),
             LockOutcome::Held(_)
         ));
+    }
+
+    #[test]
+    fn a_folder_that_was_moved_away_is_busy_and_not_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("memory");
+        let moved = dir.path().join("joined");
+        let late = Folder::open(&path, FilesConfig::default()).unwrap();
+        std::fs::rename(&path, &moved).unwrap();
+        assert!(matches!(
+            late.try_lock(Duration::ZERO).unwrap(),
+            LockOutcome::Busy
+        ));
+        assert!(!path.exists());
     }
 }

@@ -9,13 +9,12 @@ use std::path::Path;
 use daybook_domain::Timestamp;
 use serde_json::Value;
 
+use super::mindroom::LEDGER;
 use super::recognize::{FileRole, Home};
 use super::{FILE_BYTES, HomeKind, codex};
 use crate::bounded;
 use crate::transcripts::peek::peek;
 
-/// The ledger of MindRoom.
-pub(super) const LEDGER: &str = "memory_flush_state.json";
 /// Times of sessions are whole seconds there: the last event may be up to this many milliseconds later.
 const SECOND: i64 = 1_000;
 

@@ -5,6 +5,8 @@ use daybook_domain::Timestamp;
 use super::entry::{FileLine, HomeEntry, HomeOwner, item_marker, lines};
 use crate::transcripts::time_of;
 
+/// The file that records which sessions were flushed, and up to when.
+pub(super) const LEDGER: &str = "memory_flush_state.json";
 /// Separates the facts of one flush.
 const SEPARATOR: &str = " | ";
 /// Begins the marker of a flush's line.

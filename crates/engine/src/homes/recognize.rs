@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::ledger::LEDGER;
+use super::mindroom::LEDGER;
 use super::{HomeKind, codex, daycare, mindroom};
 use crate::bounded;
 

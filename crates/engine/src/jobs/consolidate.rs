@@ -260,14 +260,16 @@ async fn set_aside_abandoned(
     scope: &Scope,
 ) -> Result<bool, WorkError> {
     let is_ours = worker.folder_sync().is_none() && is_abandoned(worker, scope).await?;
-    if !is_ours || has_own_words(path) {
+    if !is_ours {
         return Ok(false);
     }
-    set_aside(
-        &tenant_folder(&worker.root, &scope.tenant),
-        path,
-        &scope.name,
-    )?;
+    let folder = Folder::open(path, FilesConfig::default())?;
+    let lock = match folder.try_lock(worker.limits.folder_wait)? {
+        LockOutcome::Held(lock) if !has_own_words(path) => lock,
+        LockOutcome::Held(_) | LockOutcome::Busy => return Ok(false),
+    };
+    let tenant = tenant_folder(&worker.root, &scope.tenant);
+    set_aside(&tenant, lock, &scope.name)?;
     remove_from_index(&*worker.store, scope, worker.clock.now()).await?;
     Ok(true)
 }

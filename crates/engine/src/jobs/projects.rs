@@ -82,18 +82,24 @@ pub(super) async fn move_files(
         checked_in.ok_or_else(busy)?;
     }
     if old.is_dir() {
+        let folder = Folder::open(&old, FilesConfig::default()).map_err(WorkError::from)?;
+        let lock = || match folder.try_lock(wait).map_err(WorkError::from)? {
+            LockOutcome::Held(lock) => Ok(lock),
+            LockOutcome::Busy => Err(busy()),
+        };
+        let mut held = lock()?;
         joined.words = move_words(worker, &old, from, &scope(into))?;
         if let Some(sharing) = worker.folder_sync() {
+            drop(held);
             let message = format!("Join {into}");
             let is_empty = sharing
                 .remove_files(&scope(from), &stamp, &message, wait)
                 .await?;
             is_empty.then_some(()).ok_or_else(busy)?;
+            held = lock()?;
         }
-        joined.set_aside = Some(
-            set_aside(&tenant_folder(&worker.root, &worker.tenant), &old, from)
-                .map_err(WorkError::from)?,
-        );
+        let tenant = tenant_folder(&worker.root, &worker.tenant);
+        joined.set_aside = Some(set_aside(&tenant, held, from).map_err(WorkError::from)?);
         let now = worker.clock.now();
         remove_from_index(&*worker.store, &scope(from), now)
             .await

@@ -6,7 +6,7 @@
 //!
 //! Not here: how rare a term is and how much a match counts (`relevance`); words for points in time (`dates`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -221,9 +221,11 @@ impl QueryDraft {
             if stop_words == StopWords::LeftOut {
                 read.retain(|concept| !is_stop_word(&concept.surface));
             }
+            let names = everyday_names(piece.text);
             for concept in read {
                 draft.add(ConceptDraft {
                     is_quoted: piece.is_quoted,
+                    is_light: concept.is_light && !names.contains(&concept.surface),
                     ..concept
                 });
             }
@@ -326,6 +328,25 @@ impl ConceptDraft {
         let length = self.surface.chars().count().min(INFORMATIVE_LENGTH);
         (self.is_quoted, is_name, !self.is_light, length)
     }
+}
+
+/// The words within a sentence that begin with a capital: `Go` and `Next` are names there, however light as verbs. None
+/// where most words begin with one.
+fn everyday_names(text: &str) -> HashSet<String> {
+    let mut is_first = true;
+    let (mut names, mut all) = (HashSet::new(), 0);
+    for word in text.split_whitespace() {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        all += usize::from(!bare.is_empty());
+        if !is_first && bare.starts_with(char::is_uppercase) {
+            names.insert(bare.to_lowercase());
+        }
+        is_first = word.ends_with(['.', '?', '!', ':', ';']);
+    }
+    if names.len() * 2 > all {
+        names.clear();
+    }
+    names
 }
 
 fn read_concepts(text: &str) -> Vec<ConceptDraft> {

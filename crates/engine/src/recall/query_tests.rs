@@ -45,6 +45,13 @@ fn a_question_is_what_it_is_about() {
 }
 
 #[test]
+fn an_everyday_word_with_a_capital_is_a_name() {
+    check("which Go version do we use?", "go version ~use");
+    check("Go on, which version do we use?", "~go version ~use");
+    check("Find The Best Version", "~find ~best version");
+}
+
+#[test]
 fn a_question_of_stop_words_asks_for_them() {
     check("who are you", "who are you");
     check("何ですか", "~何 (です すか)");

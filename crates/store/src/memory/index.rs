@@ -465,7 +465,7 @@ impl MemoryState {
                 origin: observation.origin,
             },
             scope: Some(row.scope.clone()),
-            text: observation.text,
+            text: observation.statement(),
             context: observation.context,
             at: shown.at,
             session: Some((shown.session, shown.label)),

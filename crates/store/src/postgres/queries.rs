@@ -7,8 +7,8 @@ use daybook_domain::index::{
 };
 use daybook_domain::limits::COUNTED;
 use daybook_domain::{
-    EventSeq, ObservationId, ObservationOrigin, Scope, ScopeKind, SessionId, Tenant, Timestamp,
-    Venue,
+    EventSeq, Observation, ObservationId, ObservationOrigin, Scope, ScopeKind, SessionId, Tenant,
+    Timestamp, Venue,
 };
 use tokio_postgres::Row;
 
@@ -317,7 +317,7 @@ fn event_document(row: &Row, tenant: &Tenant, no: i64) -> Result<IndexedDocument
 
 const LOAD_OBSERVATIONS: &str =
     "SELECT observations.observation_no AS observation_no, scopes.kind AS kind, name, id,
-        observations.kind AS what, observations.text AS text, observations.context AS context,
+        observations.kind AS what, observations.text AS text, observations.subject AS subject, observations.context AS context,
         observations.origin AS origin, evidence.at AS at, evidence.events AS events, lines, evidence.label AS label, agent, host_id
     FROM observations JOIN scopes USING (scope_no)
     JOIN evidence ON evidence_no = shown JOIN sessions USING (session_no)
@@ -335,7 +335,10 @@ fn observation_document(row: &Row, tenant: &Tenant) -> Result<IndexedDocument, F
             },
         },
         scope: Some(scope_in(row, tenant)?),
-        text: get(row, "text")?,
+        text: Observation::statement_of(
+            get::<Option<String>>(row, "subject")?.as_deref(),
+            &get::<String>(row, "text")?,
+        ),
         context: get(row, "context")?,
         at: get(row, "at")?,
         session: Some((session_of(row, tenant)?, get(row, "label")?)),

@@ -8,7 +8,8 @@ use daybook_domain::index::{
 };
 use daybook_domain::limits::COUNTED;
 use daybook_domain::{
-    EventSeq, ObservationId, ObservationOrigin, Scope, ScopeKind, Tenant, Timestamp, Venue,
+    EventSeq, Observation, ObservationId, ObservationOrigin, Scope, ScopeKind, Tenant, Timestamp,
+    Venue,
 };
 use memchr::memmem::Finder;
 use rusqlite::types::ValueRef;
@@ -474,7 +475,7 @@ fn load_event(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault
 fn load_observation(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault> {
     let mut find = tx.prepare_cached(
         "SELECT tenant, scopes.kind AS kind, name, id, observations.kind AS what, shown, text,
-            context, origin
+            subject, context, origin
          FROM observations JOIN scopes USING (scope_no) JOIN tenants USING (tenant_no)
          WHERE observation_no = ? AND holds",
     )?;
@@ -489,7 +490,10 @@ fn load_observation(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>,
                 },
             },
             scope: Some(scope_of(row)?),
-            text: row.get("text")?,
+            text: Observation::statement_of(
+                row.get::<_, Option<String>>("subject")?.as_deref(),
+                &row.get::<_, String>("text")?,
+            ),
             context: row.get("context")?,
             at: Timestamp::ZERO,
             session: None,

@@ -1,8 +1,7 @@
 //! Checks whether the consolidation agent's last run in each scope ended well.
 
-use daybook_domain::page::read_all;
-
 use crate::process::block_on;
+use crate::service::agent_failures::failed_agent_runs;
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
@@ -14,31 +13,18 @@ pub(super) fn check(daybook: &Daybook) -> Vec<CheckFinding> {
     if !daybook.settings.consolidation_agent {
         return Vec::new();
     }
-    let failures = block_on(async {
-        let (store, tenant) = (&daybook.store, &daybook.tenant);
-        let scopes = read_all(|page| store.scopes(tenant, page)).await?;
-        let mut failures = Vec::new();
-        for state in scopes {
-            let record = store.proposals(&state.scope).await?.unwrap_or_default();
-            failures.extend(record.agent.failed.map(|failed| (state.scope, failed)));
-        }
-        Ok(failures)
-    });
-    match failures {
-        Ok(failures) if failures.is_empty() => {
+    match block_on(failed_agent_runs(daybook)) {
+        Ok(runs) if runs.is_empty() => {
             vec![CheckFinding::fine(WHAT, "no run failed")]
         }
-        Ok(failures) => {
-            let findings = failures.into_iter().map(|(scope, failed)| {
-                CheckFinding::wrong(
-                    WHAT,
-                    format!("its last run changed nothing: {}", failed.reason),
-                )
-                .at(scope.to_string())
-                .with_advice(format!(
-                    "the memory is as the rules make it; `{}` tries again what is due",
-                    suggest::command("update")
-                ))
+        Ok(runs) => {
+            let findings = runs.into_iter().map(|run| {
+                CheckFinding::wrong(WHAT, format!("its last run changed nothing: {}", run.why))
+                    .at(run.scope)
+                    .with_advice(format!(
+                        "the memory is as the rules make it; `{}` tries again what is due",
+                        suggest::command("update")
+                    ))
             });
             findings.collect()
         }

@@ -103,7 +103,7 @@ fn an_agents_line_is_written_charged_and_leads_to_the_transcript() {
 }
 
 #[test]
-fn an_agent_that_invents_changes_nothing_and_doctor_says_why() {
+fn an_agent_that_invents_changes_nothing_and_status_and_doctor_say_why() {
     let server = LlmServer::start(Script::answering(agent(
         "Always write answers of 50 words.",
     )));
@@ -115,6 +115,9 @@ fn an_agent_that_invents_changes_nothing_and_doctor_says_why() {
     let (found, is_sound) = run(&place, &["doctor"]);
     let reason = "names what the cited statements do not name";
     assert!(!is_sound && found.contains(reason), "{found}");
+    let (state, _) = run(&place, &["status"]);
+    let failing = "the consolidation agent in project/tidepool, which changed nothing";
+    assert!(state.contains(failing) && state.contains(reason), "{state}");
 }
 
 #[test]

@@ -110,8 +110,20 @@ fn find_value(
     let on: Vec<&Event> = std::iter::once(turn.message).chain(by).collect();
     let mut find = ScoredDraft::from_quote(Kind::Value, score, &on, &shown)
         .with_context(Some(sentence.text.clone()));
-    find.draft.subject = Some(subject);
+    find.draft.subject = Some(with_version(&subject, &amount));
     Some(find)
+}
+
+/// The subject of a version, by the word that people ask with: `go version in mise.toml`.
+fn with_version(subject: &str, amount: &str) -> String {
+    let is_version = amount.starts_with('v') || amount.matches('.').count() >= 2;
+    if !is_version || subject.to_lowercase().contains("version") {
+        return subject.to_owned();
+    }
+    match subject.split_once(" in ") {
+        Some((name, file)) => format!("{name} version in {file}"),
+        None => format!("{subject} version"),
+    }
 }
 
 /// The subject that the sentence itself names before the number.
@@ -221,6 +233,18 @@ fn shares_word(name: &str, low: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_is_called_one() {
+        for (subject, amount, expected) in [
+            ("go in mise.toml", "1.25.6", "go version in mise.toml"),
+            ("node", "v22", "node version"),
+            ("minVersion in app.toml", "1.4.0", "minVersion in app.toml"),
+            ("rate in tides.toml", "0.5", "rate in tides.toml"),
+        ] {
+            assert_eq!(with_version(subject, amount), expected);
+        }
+    }
 
     #[test]
     fn a_line_gives_a_number_to_a_name() {

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use daybook_domain::index::{CandidateQuery, MemoryLayer, SearchFilter};
+use daybook_domain::seams::PurgeStore;
 use daybook_domain::{Scope, StoreError};
 
 use super::intent::PurgeIntent;
@@ -77,6 +78,18 @@ pub(super) async fn purged_text(
 /// Writes a scope's files anew from the store, and takes what was purged out of them and out of their past.
 /// `None` while another process writes the folder.
 pub(super) async fn purge_scope_folder(
+    worker: &WorkerContext,
+    scope: &Scope,
+    purged: &PurgedText,
+) -> Result<Option<PurgedFolder>, WorkError> {
+    // A worker that retires the folder keeps it locked and then has moved it away: there is nothing left here.
+    match purge_folder_in_place(worker, scope, purged).await? {
+        None => purge_folder_in_place(worker, scope, purged).await,
+        done => Ok(done),
+    }
+}
+
+async fn purge_folder_in_place(
     worker: &WorkerContext,
     scope: &Scope,
     purged: &PurgedText,
@@ -176,28 +189,30 @@ pub(super) fn retired_folders(worker: &WorkerContext) -> Vec<PathBuf> {
     folders
 }
 
-/// Removes the folders of scopes, histories included. The scope whose folder another process writes, if there is one.
-pub(super) fn remove_folders(
+/// Removes a scope: its folder, history included, and what the store has of it. The number of its observations; `None`
+/// while another process writes the folder.
+pub(super) async fn remove_scope(
     worker: &WorkerContext,
-    scopes: &[Scope],
-) -> Result<Option<Scope>, WorkError> {
-    for scope in scopes {
-        let path = folder(&worker.root, scope);
-        let failed = FilesError::io("remove", &path);
-        let is_link = fs::symlink_metadata(path.parent().unwrap_or(&path))
-            .is_ok_and(|found| found.file_type().is_symlink());
-        if is_link || !path.join(".git").is_dir() {
-            remove_folder(worker, scope).map_err(failed)?;
-            continue;
-        }
-        let open = Folder::open(&path, FilesConfig::default())?;
-        // A process that writes the folder may have read what goes: it ends first.
-        let LockOutcome::Held(_lock) = open.try_lock(worker.limits.folder_wait)? else {
-            return Ok(Some(scope.clone()));
-        };
-        remove_folder(worker, scope).map_err(failed)?;
+    purges: &dyn PurgeStore,
+    scope: &Scope,
+) -> Result<Option<u64>, WorkError> {
+    let path = folder(&worker.root, scope);
+    let failed = FilesError::io("remove", &path);
+    let is_link = fs::symlink_metadata(path.parent().unwrap_or(&path))
+        .is_ok_and(|found| found.file_type().is_symlink());
+    let has_history = || !is_link && path.join(".git").is_dir();
+    let open = has_history().then(|| Folder::open(&path, FilesConfig::default()));
+    let open = open.transpose()?;
+    // A process that writes the folder may have read what goes, and indexes what it has written: it ends first.
+    let wait = worker.limits.folder_wait;
+    let lock = open.as_ref().map(|open| open.try_lock(wait)).transpose()?;
+    if matches!(lock, Some(LockOutcome::Busy)) && has_history() {
+        return Ok(None);
     }
-    Ok(None)
+    remove_folder(worker, scope).map_err(failed)?;
+    let removed = purges.purge_scope(scope, worker.clock.now()).await?;
+    drop(lock);
+    Ok(Some(removed))
 }
 
 /// Removes the folder of a scope, and that of its kind if it was the last one.

@@ -13,7 +13,7 @@ use daybook_domain::{PurgeKey, Scope};
 use serde::Serialize;
 
 use super::folders::{
-    PurgedFolder, purge_retired, purge_scope_folder, purged_text, remove_folders, retired_folders,
+    PurgedFolder, purge_retired, purge_scope_folder, purged_text, remove_scope, retired_folders,
 };
 use super::intent::PurgeIntent;
 use super::plan::known_scopes;
@@ -118,8 +118,11 @@ pub async fn run(
     if !purge_store(worker, purges, intent, (stop, progress), &mut report).await? {
         return Ok(PurgeOutcome::Stopped);
     }
-    if let Some(busy) = remove_folders(worker, &intent.scopes)? {
-        return Ok(PurgeOutcome::Busy(busy.to_string()));
+    for scope in &intent.scopes {
+        match remove_scope(worker, purges, scope).await? {
+            Some(observations) => report.observations += observations,
+            None => return Ok(PurgeOutcome::Busy(scope.to_string())),
+        }
     }
     remove_run_files(worker, intent)?;
     let text = purged_text(worker, intent).await?;
@@ -130,7 +133,7 @@ pub async fn run(
     }
 }
 
-/// Removes events, scopes and observations. False if it was stopped.
+/// Removes events and observations. False if it was stopped.
 async fn purge_store(
     worker: &WorkerContext,
     purges: &dyn PurgeStore,
@@ -159,9 +162,6 @@ async fn purge_store(
             .await?;
         report.observations += u64::from(was_there);
     }
-    for scope in &intent.scopes {
-        report.observations += purges.purge_scope(scope, worker.clock.now()).await?;
-    }
     Ok(true)
 }
 
@@ -179,10 +179,8 @@ async fn purge_folders(
     report: &mut PurgeReport,
 ) -> Result<FoldersOutcome, PurgeError> {
     let scopes: BTreeSet<Scope> = known_scopes(worker).await?;
-    let retired = retired_folders(worker);
-    let all = scopes.len() + retired.len();
     for (nth, scope) in scopes.iter().enumerate() {
-        progress.step(PurgeStep::Folders, nth, all);
+        progress.step(PurgeStep::Folders, nth, scopes.len());
         if stop.is_requested() {
             return Ok(FoldersOutcome::Stopped);
         }
@@ -190,18 +188,24 @@ async fn purge_folders(
             return Ok(FoldersOutcome::Busy(scope.to_string()));
         };
         if done.is_removed && purges.is_scope_empty(scope).await? {
-            purges.purge_scope(scope, worker.clock.now()).await?;
-            if let Some(busy) = remove_folders(worker, std::slice::from_ref(scope))? {
-                return Ok(FoldersOutcome::Busy(busy.to_string()));
-            }
+            let Some(observations) = remove_scope(worker, purges, scope).await? else {
+                return Ok(FoldersOutcome::Busy(scope.to_string()));
+            };
+            report.observations += observations;
         }
         if worker.folder_sync().is_some() && folder(&worker.root, scope).exists() {
             report.shared.push(scope.to_string());
         }
         note_folder(report, scope.to_string(), done);
     }
+    // Listed now: a worker may have moved one of those above there.
+    let retired = retired_folders(worker);
     for (nth, path) in retired.iter().enumerate() {
-        progress.step(PurgeStep::Folders, scopes.len() + nth, all);
+        progress.step(
+            PurgeStep::Folders,
+            scopes.len() + nth,
+            scopes.len() + retired.len(),
+        );
         let name = path
             .strip_prefix(&worker.root)
             .unwrap_or(path)

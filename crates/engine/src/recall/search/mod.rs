@@ -9,9 +9,11 @@
 mod answers;
 mod candidates;
 mod deduplicate;
+mod left_off;
 mod newest_first;
 mod outdated;
 mod question_vector;
+mod value_first;
 
 use std::collections::HashMap;
 
@@ -286,12 +288,18 @@ impl Search<'_> {
         });
         let limit = question.limit.min(ANSWERS);
         let mut answers = fetcher
-            .answers(&ranked, question.limit.max(newest_first::COMPARED))
+            .answers(&ranked, question.limit.max(value_first::COMPARED))
             .await?;
         if !newest_first::asks_for_past(question.text) {
             answers = newest_first::place_newest_first(answers, &ranking.lexical);
         }
         let mut answers = self.place_current_first(answers).await?;
+        if ranking.asks_what_holds {
+            answers = value_first::place_value_first(answers, &ranking.lexical);
+        }
+        if left_off::asks_where_left_off(question.text) {
+            answers = left_off::place_left_off_first(answers);
+        }
         answers.truncate(limit);
         Ok(SearchOutcome {
             candidates: ranked.len(),

@@ -100,7 +100,7 @@ fn is_talk(answer: &RankedAnswer) -> bool {
     answer.layer == MemoryLayer::Event
 }
 
-fn words_of(answer: &RankedAnswer, lexical: &LexicalQuery<'_>) -> QueryTermCounts {
+pub(super) fn words_of(answer: &RankedAnswer, lexical: &LexicalQuery<'_>) -> QueryTermCounts {
     let terms = Terms::of(&index_text(&answer.text));
     lexical.text_stats(&terms).whole
 }

@@ -10,6 +10,8 @@ use daybook_domain::{
     SupersededObservation, Supersession, SupersessionReason, Timestamp,
 };
 
+use daybook_text::tokens::index_text;
+
 use super::{RankedAnswer, Search};
 use crate::consolidate::ends;
 
@@ -70,7 +72,7 @@ impl Search<'_> {
                     None => {}
                 }
                 answer.replaced = Some(Replacement {
-                    text: holding.text.clone(),
+                    text: holding.statement(),
                     citation: citation_of(&holding),
                     reason: change.reason,
                     since: change.until,
@@ -102,8 +104,7 @@ impl Search<'_> {
         answer: &RankedAnswer,
         ended: &BTreeMap<EventKey, Vec<SupersededObservation>>,
     ) -> Result<Option<(Supersession, Observation)>, StoreError> {
-        let found = events_of(answer).find_map(|event| ended.get(&event)?.first());
-        let Some(found) = found else {
+        let Some(found) = self.stated_before(answer, ended).await? else {
             return Ok(None);
         };
         let mut change = found.supersession;
@@ -118,6 +119,26 @@ impl Search<'_> {
             match self.ended_by(&found.scope, &holding).await? {
                 Some(next) => change = next,
                 None => return Ok(Some((first, holding))),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Of what ended, the first that the answer states. Its message or its line may say other things, which hold.
+    async fn stated_before<'e>(
+        &self,
+        answer: &RankedAnswer,
+        ended: &'e BTreeMap<EventKey, Vec<SupersededObservation>>,
+    ) -> Result<Option<&'e SupersededObservation>, StoreError> {
+        let found = events_of(answer).filter_map(|event| ended.get(&event));
+        for one in found.flatten() {
+            let earlier = one.supersession.earlier;
+            if answer.observation == Some(earlier) {
+                return Ok(Some(one));
+            }
+            let earlier = self.store.observation(&one.scope, earlier).await?;
+            if earlier.is_some_and(|earlier| states(answer, &earlier)) {
+                return Ok(Some(one));
             }
         }
         Ok(None)
@@ -197,6 +218,14 @@ pub(crate) fn rests_on(answer: &RankedAnswer, observation: &Observation) -> bool
     })
 }
 
+/// Whether the words of an answer are, for one half at least, those of an observation.
+fn states(answer: &RankedAnswer, observation: &Observation) -> bool {
+    let (said, stated) = (index_text(&answer.text), index_text(&observation.text));
+    let said: BTreeSet<&str> = said.split(' ').collect();
+    let stated: BTreeSet<&str> = stated.split(' ').collect();
+    stated.intersection(&said).count() * 2 >= stated.len()
+}
+
 fn citation_of(observation: &Observation) -> Option<String> {
     let last = observation.evidence.last()?;
     let lines = last.lines.iter().map(|line| (*line, *line)).collect();
@@ -208,7 +237,7 @@ fn citation_of(observation: &Observation) -> Option<String> {
 fn answer_of(holding: &Observation, outdated: &RankedAnswer) -> RankedAnswer {
     let last = holding.evidence.last();
     RankedAnswer {
-        text: holding.text.clone(),
+        text: holding.statement(),
         context: holding.context.clone(),
         score: outdated.score,
         parts: outdated.parts,

@@ -17,6 +17,7 @@ use proptest::prelude::*;
 use super::super::confidence::Likelihood;
 use super::super::embedding::embed_all;
 use super::*;
+use crate::consolidate::VALUES;
 use daybook_testkit::fixtures::unruly_text;
 use daybook_text::indexed::indexed_tokens;
 use daybook_text::tokens::outlined_text;
@@ -70,10 +71,15 @@ impl Memory {
 
     /// Writes a file of one entry.
     fn write(&self, scope: &Scope, file: &str, text: &str) {
+        self.write_below(scope, (file, ""), text);
+    }
+
+    /// Writes a file of one entry below a heading.
+    fn write_below(&self, scope: &Scope, (file, heading): (&str, &str), text: &str) {
         let entry = FileEntry {
             line: 1,
             text: text.to_owned(),
-            heading: String::new(),
+            heading: heading.to_owned(),
             observation: None,
             citation: None,
             tokens: outlined_text(text),
@@ -772,4 +778,37 @@ fn a_question_about_the_past_is_answered_as_it_was_then() {
         assert_eq!(answers[0].text, expected, "{until}: {answers:?}");
         assert!(answers.iter().all(|answer| answer.time <= at(until)));
     }
+}
+
+#[test]
+fn a_value_answers_before_talk_that_names_its_words_more_often() {
+    let memory = Memory::of(&[
+        "which Go version did we use to build the version command, and does the version command print the version?",
+        "The Go build sets the version of the version command; the test compares it with the version in go.sum.",
+    ]);
+    let line = "go version in mise.toml: **1.25.6**";
+    memory.write_below(&project_scope("kite"), ("MEMORY.md", VALUES), line);
+    assert_eq!(
+        memory.texts(&question("which Go version do we use?"))[0],
+        line
+    );
+    // It is no answer to what it does not name.
+    let texts = memory.texts(&question("which version does the Go test compare?"));
+    assert_ne!(texts[0], line);
+}
+
+#[test]
+fn where_work_stands_is_answered_by_the_line_that_tells_it() {
+    let memory = Memory::of(&[
+        "so where was I on kite-42, the retry budget? I have lost track of where I was",
+        "The retry budget of kite-42 counts dropped lines.",
+    ]);
+    let line = "kite-42-retry-budget · 3 March · open: are dropped lines counted?";
+    let place = ("branches.md", "kite-42-retry-budget");
+    memory.write_below(&project_scope("kite"), place, line);
+    assert_eq!(memory.texts(&question("where was I on kite-42?"))[0], line);
+    assert_ne!(
+        memory.texts(&question("what counts dropped lines on kite-42?"))[0],
+        line
+    );
 }

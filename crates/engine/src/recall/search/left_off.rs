@@ -1,0 +1,96 @@
+//! Places the line that tells where work stands first, where a question asks for that.
+//!
+//! "Where was I on the importer?" shares its words with whoever asked that before, and least with the line that answers it.
+//!
+//! Not here: what that line says (`consolidate::left_off`).
+
+use std::sync::LazyLock;
+
+use daybook_domain::index::MemoryLayer;
+use regex::Regex;
+
+use super::RankedAnswer;
+use crate::consolidate::LEFT_OFF;
+use crate::files::layout::BRANCHES;
+
+/// The first answers, among which the line is looked for.
+pub(super) const COMPARED: usize = 6;
+/// Least share of the first answer's score that the line has.
+const LEAST_SCORE: f64 = 0.5;
+
+static ASKS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?xi)
+        \bwhere\ (?:was|were|am|are|had|did)\ (?:i|we|you)\b (?:\ (?:up\ to|at|on|with|in|leave|left|stop|get\ to)\b | \W*$)
+        | \bwhere\ (?:i|we)\ (?:was|were|left\ off|stopped|got\ to)\b
+        | \bwhat\ (?:was|were)\ (?:i|we)\ (?:doing|working\ on)\b
+        | \bwhat(?:'s|\ is|\ was)\ (?:still\ )?(?:open|unfinished|left\ to\ do)\b
+        | \b(?:how\ far|where)\ (?:is|are|did)\ (?:the|we|i|my|our)\ (?:work|branch|get)\b
+        | \bwo\ (?:war|waren|bin|sind|stehe|stehen|blieb|blieben)\ (?:ich|wir)\b
+        | \bwas\ ist\ (?:noch\ )?offen\b | \bwie\ weit\ (?:bin|sind|war|waren)\ (?:ich|wir)\b
+        | \bd[óo]nde\ (?:estaba|est[áa]bamos|qued[ée]|quedamos|[íi]bamos)\b | \bqu[ée]\ queda\ (?:abierto|pendiente)\b
+        | 做到哪 | 进行到哪 | 还有什么没做 | 上次(?:做|停)",
+    )
+    .expect("the pattern is constant")
+});
+
+/// Whether a question asks where work stands.
+pub(super) fn asks_where_left_off(question: &str) -> bool {
+    ASKS.is_match(&question.replace('’', "'"))
+}
+
+/// Moves the first line that tells where work stands to the front, where its score is near the first answer's.
+pub(super) fn place_left_off_first(mut answers: Vec<RankedAnswer>) -> Vec<RankedAnswer> {
+    let Some(best) = answers.first().map(|first| first.parts.total()) else {
+        return answers;
+    };
+    let mut compared = answers.iter().take(COMPARED);
+    let found = compared
+        .position(|answer| tells_left_off(answer) && answer.parts.total() >= LEAST_SCORE * best);
+    if let Some(at) = found {
+        let line = answers.remove(at);
+        answers.insert(0, line);
+    }
+    answers
+}
+
+/// Whether it is a line of the section, or the first line of a branch, which begins with the branch's name.
+fn tells_left_off(answer: &RankedAnswer) -> bool {
+    let heading = answer.context.as_deref().unwrap_or_default();
+    let is_of_branch = answer.file.as_deref() == Some(BRANCHES)
+        && !heading.is_empty()
+        && answer.text.starts_with(heading);
+    answer.layer == MemoryLayer::Entry && (heading == LEFT_OFF || is_of_branch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asks_where_left_off;
+
+    #[test]
+    fn a_question_for_where_work_stands_is_told_from_others() {
+        for question in [
+            "where was I on ent-109?",
+            "Where did we leave off with the importer?",
+            "where are we?",
+            "what was I working on yesterday",
+            "what's still open on the tides branch?",
+            "Wo waren wir beim Importer?",
+            "was ist noch offen",
+            "¿dónde quedamos con el importador?",
+            "导入做到哪了",
+        ] {
+            assert!(asks_where_left_off(question), "{question}");
+        }
+        for question in [
+            "where are you storing the token?",
+            "where was the harbour built?",
+            "where did we put the fixtures?",
+            "what is the port?",
+            "what is an open end?",
+            "where is the setting read?",
+        ] {
+            assert!(!asks_where_left_off(question), "{question}");
+        }
+    }
+}
