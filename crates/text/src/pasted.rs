@@ -14,10 +14,16 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexSet};
 
 /// Lines that begin a mail of which the rest of the message is a part.
-static MAIL: LazyLock<RegexSet> = LazyLock::new(|| {
+static MAIL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^\s*(-{3,}\s*(original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht)|begin forwarded message|anfang der weitergeleiteten nachricht)",
+    )
+    .expect("the pattern is constant")
+});
+
+/// The same, where the line ends in a colon.
+static QUOTED_MAIL: LazyLock<RegexSet> = LazyLock::new(|| {
     RegexSet::new([
-        r"(?i)^\s*-{3,}\s*(original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht)",
-        r"(?i)^\s*(begin forwarded message|anfang der weitergeleiteten nachricht)",
         r"(?i)^\s*on .{6,80}\bwrote:\s*$",
         r"(?i)^\s*am .{6,80}\bschrieb\b.{0,60}:\s*$",
         r"(?i)^\s*le .{6,80}\ba écrit\s*:\s*$",
@@ -123,8 +129,7 @@ pub fn typed(message: &str) -> Cow<'_, str> {
 pub fn split(message: &str) -> (Cow<'_, str>, String) {
     let lines: Vec<&str> = message.split_inclusive('\n').collect();
     let end = foreign_from(&lines);
-    let chats = lines[..end].iter().filter(|line| CHAT.is_match(line));
-    let is_chat = chats.count() >= CHAT_LINES;
+    let is_chat = is_chat(&lines[..end]);
     let (mut own, mut pasted) = (String::new(), String::new());
     let (mut fence, mut speaks) = (None, false);
     let reviews = review_lines(&lines[..end]);
@@ -144,7 +149,8 @@ pub fn split(message: &str) -> (Cow<'_, str>, String) {
         }
     }
     pasted.extend(lines[end..].iter().copied());
-    if let Some(announced) = REVIEW.find(&own)
+    if own.contains(':')
+        && let Some(announced) = REVIEW.find(&own)
         && is_foreign_review(&own[announced.end()..])
     {
         pasted.insert_str(0, &own[announced.end()..]);
@@ -154,6 +160,16 @@ pub fn split(message: &str) -> (Cow<'_, str>, String) {
         true => (Cow::Borrowed(message), pasted),
         false => (Cow::Owned(own), pasted),
     }
+}
+
+/// Whether people speak to each other in these lines.
+fn is_chat(lines: &[&str]) -> bool {
+    // A line alone is none, and needs no pattern: compiling it takes longer than to read a short session.
+    if lines.len() < CHAT_LINES {
+        return false;
+    }
+    let chats = lines.iter().filter(|line| CHAT.is_match(line));
+    chats.count() >= CHAT_LINES
 }
 
 /// The paragraphs that are a reviewer's comments.
@@ -197,7 +213,9 @@ fn opened_fence(bare: &str) -> Option<&'static str> {
 fn foreign_from(lines: &[&str]) -> usize {
     let mut paragraph = 0;
     for (at, line) in lines.iter().enumerate() {
-        if MAIL.is_match(line) || opens_header(&lines[at..]) {
+        let ends_in_colon = line.trim_end().ends_with(':');
+        let quotes_mail = || ends_in_colon && QUOTED_MAIL.is_match(line);
+        if MAIL.is_match(line) || quotes_mail() || opens_header(&lines[at..]) {
             return at;
         }
         if line.trim().is_empty() {
@@ -206,7 +224,7 @@ fn foreign_from(lines: &[&str]) -> usize {
                 return at;
             }
             paragraph = at + 1;
-        } else if line.trim_end().ends_with(':') && announces(&lines[paragraph..=at]) {
+        } else if ends_in_colon && announces(&lines[paragraph..=at]) {
             return at + 1;
         }
     }
@@ -214,7 +232,8 @@ fn foreign_from(lines: &[&str]) -> usize {
 }
 
 fn opens_header(lines: &[&str]) -> bool {
-    HEADER.is_match(lines[0])
+    lines.len() >= HEADER_LINES
+        && HEADER.is_match(lines[0])
         && lines
             .iter()
             .take(4)

@@ -109,6 +109,14 @@ impl ContentWords {
         self.words.is_empty()
     }
 
+    /// Its word, if it has no other.
+    pub(super) fn only(&self) -> Option<ContentWord> {
+        match *self.words {
+            [word] => Some(word),
+            _ => None,
+        }
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = ContentWord> + '_ {
         self.words.iter().copied()
     }

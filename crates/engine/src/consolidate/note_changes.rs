@@ -25,7 +25,10 @@ pub(super) fn note_validity(
     let mut holding: HashMap<usize, usize> = HashMap::new();
     // The latest change first, so that the past of what holds is in that order, and the chain behind it is known.
     for change in found.changes.iter().rev() {
-        let past = past_statement(&observations[change.earlier], change);
+        let holds = holding.get(&change.later).copied();
+        let holds = holds.unwrap_or(change.later);
+        let is_shown = observations[holds].validity.shows_more_past();
+        let past = past_statement(&observations[change.earlier], change, is_shown);
         let later = observations[change.later].observations[0];
         supersessions.extend(past.observations.iter().map(|earlier| Supersession {
             earlier: *earlier,
@@ -34,13 +37,11 @@ pub(super) fn note_validity(
             until: change.until,
         }));
         observations[change.earlier].validity.ended = Some(change.until);
-        let holds = holding.get(&change.later).copied();
-        let holds = holds.unwrap_or(change.later);
         holding.insert(change.earlier, holds);
         observations[holds].validity.past.push(past);
     }
     for (at, change) in &found.reviews {
-        let ended = past_statement(&observations[change.earlier], change);
+        let ended = past_statement(&observations[change.earlier], change, true);
         observations[*at].validity.review = Some(ended);
     }
     for (one, other) in &found.contradictions {
@@ -53,17 +54,20 @@ pub(super) fn note_validity(
     supersessions
 }
 
-fn past_statement(earlier: &MergedObservation, change: &Change) -> PastStatement {
-    let words = match &earlier.subject {
-        Some(subject) => format!("{subject} {}", earlier.text),
-        None if earlier.quoted => quoted(&shorten(&earlier.text, PAST_CHARS)),
-        None => shorten(&earlier.text, PAST_CHARS),
-    };
+fn past_statement(earlier: &MergedObservation, change: &Change, is_shown: bool) -> PastStatement {
     PastStatement {
-        words,
+        words: is_shown.then(|| past_words(earlier)),
         until: change.until,
         reason: change.reason,
         observations: earlier.observations.clone(),
         evidence: Arc::clone(&earlier.evidence),
+    }
+}
+
+fn past_words(earlier: &MergedObservation) -> String {
+    match &earlier.subject {
+        Some(subject) => format!("{subject} {}", earlier.text),
+        None if earlier.quoted => quoted(&shorten(&earlier.text, PAST_CHARS)),
+        None => shorten(&earlier.text, PAST_CHARS),
     }
 }

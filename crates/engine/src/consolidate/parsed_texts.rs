@@ -49,13 +49,14 @@ impl<T> Default for Known<T> {
 }
 
 impl<T> Known<T> {
-    fn get(&mut self, text: &str, parse: impl FnOnce(&str) -> T) -> Arc<T> {
+    /// The form of the text with this number.
+    fn get(&mut self, text: EventId, parse: impl FnOnce() -> T) -> Arc<T> {
         let has_new = &mut self.has_new;
-        let known = self.parsed.entry(EventId::of(&[text.as_bytes()]).0);
+        let known = self.parsed.entry(text.0);
         let known = known.or_insert_with(|| {
             *has_new = true;
             Parsed {
-                value: Arc::new(parse(text)),
+                value: Arc::new(parse()),
                 is_used: true,
             }
         });
@@ -81,11 +82,20 @@ impl<T> Known<T> {
 
 impl ParsedTexts {
     pub(super) fn content(&mut self, text: &str) -> Arc<Content> {
-        self.contents.get(text, Content::of)
+        self.contents
+            .get(EventId::of(&[text.as_bytes()]), || Content::of(text))
     }
 
     pub(super) fn statement(&mut self, text: &str) -> Arc<Statement> {
-        self.statements.get(text, Statement::parse)
+        self.statements
+            .get(EventId::of(&[text.as_bytes()]), || Statement::parse(text))
+    }
+
+    /// The statement of a value: `text` is a number, and `subject` says what it is about.
+    pub(super) fn value_statement(&mut self, subject: &str, text: &str) -> Arc<Statement> {
+        let parts = [subject.as_bytes(), text.as_bytes()];
+        let parse = || Statement::of_value(subject, text);
+        self.statements.get(EventId::of(&parts), parse)
     }
 
     /// What the last consolidation's searches for ended statements found.

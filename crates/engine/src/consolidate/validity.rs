@@ -29,8 +29,8 @@ pub(super) struct Validity {
 /// A statement that no longer holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PastStatement {
-    /// Its words, as a line shows them.
-    pub words: String,
+    /// Its words as a line shows them; `None` in a past of which the line shows later ones alone.
+    pub words: Option<String>,
     /// When it ended.
     pub until: Timestamp,
     pub reason: SupersessionReason,
@@ -44,22 +44,33 @@ impl Validity {
         self.ended.is_none()
     }
 
+    /// Whether the line has room for one more statement of the past.
+    pub(super) fn shows_more_past(&self) -> bool {
+        self.shown_past().count() < PAST_SHOWN
+    }
+
+    /// The statements of the past that the line shows, with their words.
+    fn shown_past(&self) -> impl Iterator<Item = (&PastStatement, &String)> {
+        let past = self.past.iter();
+        let past = past.filter(|past| past.reason != SupersessionReason::Closed);
+        let shown = past.take(PAST_SHOWN);
+        shown.filter_map(|past| Some((past, past.words.as_ref()?)))
+    }
+
     /// ` (before 4 Feb: "use tabs")`, and what else a reader must know; empty for most.
     pub(super) fn suffix(&self, zone: &TimeZone) -> String {
         let mut suffix = String::new();
         let past: Vec<String> = self
-            .past
-            .iter()
-            .filter(|past| past.reason != SupersessionReason::Closed)
-            .take(PAST_SHOWN)
-            .map(|past| format!("before {}: {}", day(past.until, zone), past.words))
+            .shown_past()
+            .map(|(past, words)| format!("before {}: {words}", day(past.until, zone)))
             .collect();
         if !past.is_empty() {
             suffix.push_str(&format!(" ({})", past.join("; ")));
         }
-        if let Some(review) = &self.review {
+        if let Some(review) = &self.review
+            && let Some(words) = &review.words
+        {
             let since = day(review.until, zone);
-            let words = &review.words;
             suffix.push_str(&format!(
                 " · to review: {words} no longer holds since {since}"
             ));

@@ -132,6 +132,9 @@ impl AsRef<std::path::Path> for FileName {
 
 /// Encodes each character of `name` that may not stay; one `%` for the empty name.
 fn encoded(name: &str, stays: impl Fn(usize, char) -> bool) -> String {
+    if !name.is_empty() && name.char_indices().all(|(at, c)| stays(at, c)) {
+        return name.to_owned();
+    }
     let mut file = String::new();
     for (at, c) in name.char_indices() {
         if stays(at, c) {

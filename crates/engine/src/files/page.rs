@@ -72,19 +72,23 @@ pub fn merge_page(
     if is_free && is_untouched(page, current) {
         return render_page(page, &choices.withheld);
     }
-    // A carriage return at the very end becomes such a line end as soon as a line follows it.
-    let ending = if current.contains("\r\n") || current.ends_with('\r') {
-        "\r\n"
-    } else {
-        "\n"
-    };
-    let mut merge = PageMerge::new(page, choices, orphans, ending);
+    let mut merge = PageMerge::new(page, choices, orphans, line_end(current));
     for block in parse_blocks(current) {
         merge.add_block(block);
     }
     merge.add_missing(page);
     merge.order_pinned_first();
     merge.text()
+}
+
+/// The line end of a file: that of its first line, whatever a person's editor puts behind one of their own further down.
+fn line_end(current: &str) -> &'static str {
+    // A carriage return at the very end becomes a line end as soon as a line follows it.
+    let first = current.split('\n').next().unwrap_or_default();
+    match first.ends_with('\r') {
+        true => "\r\n",
+        false => "\n",
+    }
 }
 
 /// Whether the file has a version of an entry or of the heading that stays because a person chose it.

@@ -84,6 +84,15 @@ fn what_a_person_wrote_stays_byte_for_byte() {
 }
 
 #[test]
+fn a_line_with_another_end_changes_no_other_line() {
+    let written = render_page(&rules(), &BTreeSet::new());
+    let one_of_windows = format!("{written}mine\r\n");
+    assert_eq!(write(&rules(), &one_of_windows), one_of_windows);
+    let all_but_one = format!("{}mine\n", written.replace('\n', "\r\n"));
+    assert_eq!(write(&rules(), &all_but_one), all_but_one);
+}
+
+#[test]
 fn an_entry_that_a_person_changed_is_theirs() {
     let written = render_page(&rules(), &BTreeSet::new());
     let edited = written.replace("test first", "test first, always");

@@ -22,7 +22,7 @@ const NAME: &str = "settled";
 /// Longest list that is read, in bytes.
 const LIST_BYTES: u64 = 256 * 1024 * 1024;
 /// Raised when pages are merged or rendered in another way: what an older engine left as it was is merged once more.
-const MERGE: u8 = 2;
+const MERGE: u8 = 3;
 
 /// A page with the file that a merge leaves as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -16,7 +16,8 @@ use crate::files::persons_changes::PersonsChanges;
 use crate::files::withdrawn::{self, WithdrawnObservation};
 
 /// Retracts observations whose entries a person has deleted from the files. Returns whether that changed an
-/// observation.
+/// observation. An entry that they brought back in another file is not deleted: it would be reinstated at once, and both
+/// would be done again by each consolidation, without an end.
 pub(super) async fn retract_deleted(
     worker: &WorkerContext,
     scope: &Scope,
@@ -27,6 +28,7 @@ pub(super) async fn retract_deleted(
     if changes.gone.is_empty() {
         return Ok(false);
     }
+    let returned = returned_entries(changes);
     let mut shown: BTreeMap<ObservationId, EntryId> = BTreeMap::new();
     for (path, page) in pages(memory) {
         let Some(gone) = changes.gone.get(&path) else {
@@ -35,7 +37,7 @@ pub(super) async fn retract_deleted(
         let page = page.page();
         for entry in page.sections.iter().flat_map(|section| &section.entries) {
             let id = EntryId::of(&entry.key);
-            if gone.contains(&id) {
+            if gone.contains(&id) && !returned.contains(&id) {
                 let observations = entry.observations.iter();
                 shown.extend(observations.map(|observation| (*observation, id.clone())));
             }
@@ -76,19 +78,22 @@ pub(super) async fn reinstate_returned(
     lock: &WriterLock<'_>,
     changes: &PersonsChanges,
 ) -> Result<bool, WorkError> {
-    // A line of the summary repeats one of another page, and stands for no observation.
-    let returned = changes
-        .returned
-        .iter()
-        .filter(|(path, _)| path.as_str() != SUMMARY);
-    let returned: BTreeSet<EntryId> = returned
-        .flat_map(|(_, markers)| markers.iter().map(|marker| marker.id()))
-        .collect();
+    let returned = returned_entries(changes);
     if returned.is_empty() {
         return Ok(false);
     }
     let is_back = |one: &WithdrawnObservation| returned.iter().any(|entry| one.is_of(entry));
     reinstate_where(worker, lock, is_back).await
+}
+
+/// The entries that stand in a file again.
+fn returned_entries(changes: &PersonsChanges) -> BTreeSet<EntryId> {
+    let returned = changes.returned.iter();
+    // A line of the summary repeats one of another page, and stands for no observation.
+    let returned = returned.filter(|(path, _)| path.as_str() != SUMMARY);
+    returned
+        .flat_map(|(_, markers)| markers.iter().map(|marker| marker.id()))
+        .collect()
 }
 
 /// Reinstates the withdrawn observations that `is_wanted` selects. Returns whether there were any.

@@ -20,6 +20,7 @@ mod proposals;
 mod quarantine;
 mod recall;
 mod rescans;
+mod restored_states;
 mod silent_progress;
 mod simulation;
 mod spend;

@@ -27,12 +27,10 @@ use crate::evidence::{
     join_numbers, most_trusted, origin_text, parse_numbers, sort_observations,
 };
 
-const EVIDENCE: &str =
-    "SELECT evidence_no, observation_no, generation, live, evidence.events AS events, lines,
-    evidence.label AS label, at, branch, root, stated, quoted, text, context, subject,
-        tokens, origin,
-    tenant, agent, host_id
-    FROM evidence JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)";
+/// The columns of [`evidence_row`].
+const COLUMNS: &str = "evidence_no, evidence.observation_no, generation, live, evidence.events, lines,
+    evidence.label, at, branch, evidence.root, stated, quoted, evidence.text, evidence.context, evidence.subject,
+    evidence.tokens, evidence.origin, tenant, agent, host_id";
 
 /// The generation column's value for what a person asked to remember.
 const REMEMBERED: i64 = -1;
@@ -514,7 +512,7 @@ pub(super) fn observation(
         return Ok(None);
     };
     let id = id.0.cast_signed();
-    let found = observations_where(tx, "scope_no = ? AND id = ?", &[&no, &id])?;
+    let found = observations_where(tx, "scope_no = ? AND observations.id = ?", &[&no, &id])?;
     Ok(found.into_iter().next())
 }
 
@@ -531,10 +529,19 @@ pub(super) fn observations_of_kinds(
     let (scopes, kinds) = (scopes.as_str(), kinds.iter().map(|kind| kind.as_str()));
     let kinds: Vec<&str> = kinds.collect();
     let slots = vec!["?"; kinds.len()].join(", ");
-    let condition = format!("tenant_no = ? AND scopes.kind = ? AND observations.kind IN ({slots})");
+    let condition =
+        format!("scopes.tenant_no = ? AND scopes.kind = ? AND observations.kind IN ({slots})");
     let mut values: Vec<&dyn ToSql> = vec![&tenant, &scopes];
     values.extend(kinds.iter().map(|kind| kind as &dyn ToSql));
     observations_where(tx, &condition, &values)
+}
+
+/// An observation's own columns, and its evidence.
+struct ObservationRows {
+    id: ObservationId,
+    kind: ObservationKind,
+    scope_no: i64,
+    pieces: Vec<EvidencePiece>,
 }
 
 /// Observations that hold, ordered by scope, first time and id.
@@ -543,33 +550,41 @@ fn observations_where(
     condition: &str,
     values: &[&dyn ToSql],
 ) -> Result<Vec<Observation>, Fault> {
-    let mut pieces: HashMap<i64, Vec<EvidencePiece>> = HashMap::new();
-    let live = format!(
-        "observation_no IN (SELECT observation_no FROM observations JOIN scopes USING (scope_no)
-            WHERE {condition}) AND {VISIBLE}"
-    );
-    for row in rows_where(tx, &live, values)? {
-        // Most observations have one piece.
-        let of_observation = pieces.entry(row.observation);
-        let of_observation = of_observation.or_insert_with(|| Vec::with_capacity(1));
-        of_observation.push(row.piece);
-    }
+    // Observations come first, in the order of their numbers: their evidence lies in the same order, so that hardly a
+    // page of the database is read twice.
     let mut find = tx.prepare_cached(&format!(
-        "SELECT observation_no, id, observations.kind AS what, scope_no
-         FROM observations JOIN scopes USING (scope_no) WHERE {condition} AND holds"
+        "SELECT {COLUMNS}, observations.id, observations.kind, scope_no
+         FROM observations JOIN scopes USING (scope_no)
+         CROSS JOIN evidence ON evidence.observation_no = observations.observation_no
+         JOIN sessions USING (session_no) JOIN tenants ON tenants.tenant_no = sessions.tenant_no
+         WHERE {condition} AND holds AND {VISIBLE}"
     ))?;
     let mut rows = find.query(values)?;
-    let mut scopes: HashMap<i64, Scope> = HashMap::new();
-    let mut observations = Vec::with_capacity(pieces.len());
+    let mut found: HashMap<i64, ObservationRows> = HashMap::new();
     while let Some(row) = rows.next()? {
-        let id = ObservationId(row.get::<_, i64>(1)?.cast_unsigned());
-        let kind = parse_column::<ObservationKind>(row, 2)?;
-        let pieces = pieces.remove(&row.get(0)?).unwrap_or_default();
-        let scope = match scopes.entry(row.get(3)?) {
+        let EvidenceRow {
+            observation, piece, ..
+        } = evidence_row(row)?;
+        match found.entry(observation) {
+            Entry::Occupied(known) => known.into_mut().pieces.push(piece),
+            Entry::Vacant(new) => {
+                new.insert(ObservationRows {
+                    id: ObservationId(row.get::<_, i64>(20)?.cast_unsigned()),
+                    kind: parse_column(row, 21)?,
+                    scope_no: row.get(22)?,
+                    pieces: vec![piece],
+                });
+            }
+        }
+    }
+    let mut scopes: HashMap<i64, Scope> = HashMap::new();
+    let mut observations = Vec::with_capacity(found.len());
+    for one in found.into_values() {
+        let scope = match scopes.entry(one.scope_no) {
             Entry::Occupied(known) => known.get().clone(),
-            Entry::Vacant(new) => new.insert(scope_named(tx, row.get(3)?)?).clone(),
+            Entry::Vacant(new) => new.insert(scope_named(tx, one.scope_no)?).clone(),
         };
-        observations.extend(assemble(scope, id, kind, pieces));
+        observations.extend(assemble(scope, one.id, one.kind, one.pieces));
     }
     sort_observations(&mut observations);
     Ok(observations)
@@ -586,13 +601,15 @@ fn rows_where(
     condition: &str,
     values: impl rusqlite::Params,
 ) -> Result<Vec<EvidenceRow>, Fault> {
-    let sql = format!("{EVIDENCE} WHERE {condition}");
-    let mut find = tx.prepare_cached(&sql)?;
+    let mut find = tx.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM evidence JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
+         WHERE {condition}"
+    ))?;
     let rows = find.query_map(values, evidence_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The row of an [`EVIDENCE`] query. Columns are named by their place in it: a scope may have 100,000 rows, and a search
+/// The evidence in [`COLUMNS`]. Columns are named by their place: a scope may have 100,000 rows, and a search
 /// for names would take most of the time.
 fn evidence_row(row: &Row<'_>) -> rusqlite::Result<EvidenceRow> {
     let generation: i64 = row.get(2)?;

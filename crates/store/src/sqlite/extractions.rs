@@ -60,9 +60,11 @@ impl ExtractionStore for SqliteStore {
         &self,
         tenant: &Tenant,
     ) -> Result<Vec<ExtractionRecord>, StoreError> {
-        let without_root =
-            "tenant = ? AND pollution IS NULL AND digest IS NOT NULL AND instr(digest, ?) = 0";
-        self.read(|tx| records_where(tx, without_root, params![tenant.0, DIGEST_ROOT]))
+        // As in the condition of the index `extractions_without_root`, which is used for the same words alone.
+        let without_root = format!(
+            "tenant = ? AND pollution IS NULL AND digest IS NOT NULL AND instr(digest, '{DIGEST_ROOT}') = 0"
+        );
+        self.read(|tx| records_where(tx, &without_root, params![tenant.0]))
     }
 
     async fn extractions_of(

@@ -122,6 +122,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0018_tombstones.sql"),
         serves: 18,
     },
+    Migration {
+        version: 19,
+        name: "covering indexes",
+        sql: include_str!("migrations/0019_covering_indexes.sql"),
+        serves: 18,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

@@ -9,11 +9,11 @@ use strum::VariantArray;
 
 use crate::consolidate::content::{Content, ContentWord, ContentWords, WORD_LISTS, WordMap};
 use crate::consolidate::kept_searches::{EndedStatement, KeptSearch};
-use crate::consolidate::statement::{Denial, PATTERNS, Setting, Statement};
+use crate::consolidate::statement::{Denial, PATTERNS, Qualifier, Setting, Statement};
 
 /// Raised when texts are parsed in another way by the same lists of words and patterns, and when statements are compared
 /// by other rules.
-const PARSER: u64 = 5;
+const PARSER: u64 = 6;
 
 /// The rules by which texts are parsed, as a number: what other rules made is parsed again.
 static RULES: LazyLock<u128> = LazyLock::new(|| {
@@ -50,14 +50,16 @@ impl TextsEncoder {
 
     fn words(&mut self, words: impl ExactSizeIterator<Item = ContentWord>) {
         self.number(words.len());
-        for word in words {
-            let next = self.words.len();
-            let place = *self.places.entry(word).or_insert(next);
-            if place == next {
-                self.words.push(word);
-            }
-            self.number(place);
+        words.for_each(|word| self.word(word));
+    }
+
+    fn word(&mut self, word: ContentWord) {
+        let next = self.words.len();
+        let place = *self.places.entry(word).or_insert(next);
+        if place == next {
+            self.words.push(word);
         }
+        self.number(place);
     }
 
     fn set(&mut self, words: &ContentWords) {
@@ -100,7 +102,11 @@ impl TextsEncoder {
         self.settings(&statement.states);
         self.settings(&statement.figures);
         self.set(&statement.topic);
-        self.settings(&statement.qualified);
+        self.number(statement.qualifiers.len());
+        for qualifier in &statement.qualifiers {
+            self.word(qualifier.word);
+            self.word(qualifier.of);
+        }
         self.number(usize::from(statement.changes));
         self.number(usize::from(statement.adds));
         self.number(usize::from(statement.restrains));
@@ -216,7 +222,16 @@ impl<'b> TextsDecoder<'b> {
         &mut self,
         mut one: impl FnMut(&mut Self) -> Option<T>,
     ) -> Option<Vec<T>> {
-        (0..self.number()?).map(|_| one(self)).collect()
+        let count = self.number()?;
+        // Each takes a byte at least, so that a torn number asks for no room that is not there.
+        if count > self.rest.len() {
+            return None;
+        }
+        let mut list = Vec::with_capacity(count);
+        for _ in 0..count {
+            list.push(one(self)?);
+        }
+        Some(list)
     }
 
     fn set(&mut self) -> Option<ContentWords> {
@@ -247,6 +262,12 @@ impl<'b> TextsDecoder<'b> {
                 words: it.set()?,
             })
         };
+        let qualifier = |it: &mut Self| {
+            Some(Qualifier {
+                word: it.word()?,
+                of: it.word()?,
+            })
+        };
         Some(Statement {
             words: self.set()?,
             denials: self.list(denial)?,
@@ -257,7 +278,7 @@ impl<'b> TextsDecoder<'b> {
             states: self.list(Self::setting)?,
             figures: self.list(Self::setting)?,
             topic: self.set()?,
-            qualified: self.list(Self::setting)?,
+            qualifiers: self.list(qualifier)?,
             changes: self.number()? == 1,
             adds: self.number()? == 1,
             restrains: self.number()? == 1,

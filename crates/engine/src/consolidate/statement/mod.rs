@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::content::{ContentWords, content_words, lowered};
+use super::content::{ContentWord, ContentWords, content_words, lowered};
 
 pub(super) use cues::SOURCE as PATTERNS;
 pub use cues::prepare as prepare_parser;
@@ -33,6 +33,14 @@ pub(super) struct Setting {
     pub key: ContentWords,
     /// What holds of it.
     pub value: ContentWords,
+}
+
+/// A word right before another: "api" of "api pool".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Qualifier {
+    pub word: ContentWord,
+    /// The other.
+    pub of: ContentWord,
 }
 
 /// What a statement forbids or denies.
@@ -65,8 +73,8 @@ pub(super) struct Statement {
     pub figures: Vec<Setting>,
     /// Its words without its figures.
     pub topic: ContentWords,
-    /// Words right before another: the key is the other. "api pool" is not "import pool".
-    pub qualified: Vec<Setting>,
+    /// Its words right before others: "api pool" is not "import pool".
+    pub qualifiers: Vec<Qualifier>,
     /// It says itself that something changes.
     pub changes: bool,
     /// It says itself that it adds to what holds.
@@ -85,7 +93,7 @@ impl Statement {
         let mut statement = Self {
             words: content_words(&low),
             topic: content_words(&without),
-            qualified: qualified(&without),
+            qualifiers: qualifiers(&without),
             figures,
             adds: has(&ADDITION, &low),
             restrains: has(&RESTRAINT, &low),
@@ -207,16 +215,16 @@ fn denial(clause: &str) -> Option<Denial> {
 }
 
 /// Words right before others, without a word of the sentence's form between them.
-fn qualified(low: &str) -> Vec<Setting> {
+fn qualifiers(low: &str) -> Vec<Qualifier> {
     let words: Vec<&str> = low.split_whitespace().collect();
     let pairs = words.windows(2).filter_map(|pair| {
         let ends = pair[0].ends_with([',', '.', ':', ';', '!', '?', ')']);
-        let (before, of) = (content_words(pair[0]), content_words(pair[1]));
-        let is_age = AGES.contains(&pair[0]);
-        let is_pair = !ends && !is_age && before.len() == 1 && of.len() == 1;
-        is_pair.then_some(Setting {
-            key: of,
-            value: before,
+        if ends || AGES.contains(&pair[0]) {
+            return None;
+        }
+        Some(Qualifier {
+            word: content_words(pair[0]).only()?,
+            of: content_words(pair[1]).only()?,
         })
     });
     pairs.collect()

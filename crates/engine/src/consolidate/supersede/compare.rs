@@ -166,14 +166,11 @@ fn updates_figure(new: &Statement, old: &Statement) -> bool {
 /// Whether the statements speak of two things of a kind: "api pool" and "import pool", or sentences that differ in a
 /// word or two, as those about the backend and about the frontend do.
 fn is_other_case(new: &Statement, old: &Statement, common: usize) -> bool {
-    let is_qualified_otherwise = new.qualified.iter().any(|ours| {
-        let of_old: Vec<_> = old
-            .qualified
-            .iter()
-            .filter(|it| it.key == ours.key)
-            .collect();
-        let is_new = names(&ours.key, &old.topic) && ours.value.is_disjoint(&old.topic);
-        is_new && !of_old.is_empty() && of_old.iter().all(|it| it.value.is_disjoint(&new.topic))
+    let is_qualified_otherwise = new.qualifiers.iter().any(|ours| {
+        let of_old = old.qualifiers.iter().filter(|it| it.of == ours.of);
+        let mut of_old = of_old.peekable();
+        let is_new = old.topic.contains(ours.of) && !old.topic.contains(ours.word);
+        is_new && of_old.peek().is_some() && of_old.all(|it| !new.topic.contains(it.word))
     });
     let (ours, theirs) = (new.topic.len() - common, old.topic.len() - common);
     let are_parallel = ours > 0 && theirs > 0 && common >= ours && common >= theirs;

@@ -9,7 +9,6 @@ mod outline;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use daybook_domain::{Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp};
 
@@ -285,7 +284,7 @@ pub(super) fn stated<'m>(merged: &'m MergedObservation, texts: &mut ParsedTexts)
         // The text is a number; what it is about stands in its subject.
         ObservationKind::Value => {
             let subject = merged.subject.as_deref().unwrap_or_default();
-            Arc::new(Statement::of_value(subject, &merged.text))
+            texts.value_statement(subject, &merged.text)
         }
         _ => texts.statement(&merged.text),
     };
