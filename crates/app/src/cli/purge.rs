@@ -282,9 +282,11 @@ fn plan_lines(plan: &PurgePlan) -> Vec<String> {
     }
     if !plan.transcripts.is_empty() {
         let files = count(plan.transcripts.len() as u64, "transcript");
-        lines.push(format!(
-            "  {files} of your agents stay where they are, and are not read again"
-        ));
+        let stay = match plan.transcripts.len() {
+            1 => "stays where it is, and is not read again",
+            _ => "stay where they are, and are not read again",
+        };
+        lines.push(format!("  {files} of your agents {stay}"));
     }
     lines
 }
