@@ -251,13 +251,18 @@ impl<'a> LexicalQuery<'a> {
         if all > 0.0 { had / all } else { 0.0 }
     }
 
-    /// The share of the question's weight that both texts contain.
-    pub(super) fn common_share(&self, one: &QueryTermCounts, other: &QueryTermCounts) -> f64 {
+    /// The share of the question's weight that both texts contain, without the concepts for which `is_excluded`.
+    pub(super) fn common_share(
+        &self,
+        one: &QueryTermCounts,
+        other: &QueryTermCounts,
+        is_excluded: impl Fn(&Concept) -> bool,
+    ) -> f64 {
         let mut common = *one;
         for (count, of_other) in common.of.iter_mut().zip(other.of) {
             *count = (*count).min(of_other);
         }
-        self.share(&common, |_| false)
+        self.share(&common, is_excluded)
     }
 
     /// Whether a concept's whole is this term.

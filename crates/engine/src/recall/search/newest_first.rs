@@ -16,6 +16,7 @@ use regex::Regex;
 use super::RankedAnswer;
 use crate::consolidate::says_change;
 use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
+use crate::recall::query::Concept;
 
 /// The first answers, which are compared.
 pub(super) const COMPARED: usize = 6;
@@ -71,10 +72,19 @@ fn takes_place_of(
         return false;
     }
     let (new, old) = (words_of(later, lexical), words_of(earlier, lexical));
-    let both = lexical.common_share(&new, &old);
+    let both = lexical.common_share(&new, &old, |_| false);
+    let about_one_thing =
+        lexical.common_share(&new, &old, is_number) >= LEAST_SHARE * lexical.share(&old, is_number);
     both >= LEAST_ANSWERED
         && both >= LEAST_SHARE * lexical.share(&old, |_| false)
+        && about_one_thing
         && later.parts.total() >= LEAST_SCORE * earlier.parts.total()
+}
+
+/// Numbers tell which one, and not of what: the limit of 64 is not about bay 64.
+fn is_number(concept: &Concept) -> bool {
+    let word = concept.word.as_deref();
+    word.is_some_and(|word| word.chars().all(char::is_numeric))
 }
 
 /// Whether it was stated later. A page of a session names its beginning and its end: only what it does not share with
