@@ -58,6 +58,11 @@ impl PurgeIntent {
             return Ok(None);
         }
         let bytes = bounded::read(&path, INTENT_BYTES).map_err(io::Error::other)?;
+        // The purge had ended, and was interrupted while it overwrote its record.
+        if bytes.first() == Some(&b' ') {
+            Self::clear(root)?;
+            return Ok(None);
+        }
         Ok(Some(serde_json::from_slice(&bytes)?))
     }
 
@@ -112,4 +117,20 @@ pub(super) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     io::Write::write_all(&mut &file, bytes)?;
     file.sync_all()?;
     fs::rename(&part, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_was_being_overwritten_is_of_a_purge_that_had_ended() {
+        let root = tempfile::tempdir().unwrap();
+        write_private(&path_of(root.path()), br#"    t":"local"}"#).unwrap();
+        assert_eq!(PurgeIntent::load(root.path()).unwrap(), None);
+        assert!(!PurgeIntent::exists(root.path()));
+        write_private(&path_of(root.path()), br#"{"tenant":"#).unwrap();
+        assert!(PurgeIntent::load(root.path()).is_err());
+        assert!(PurgeIntent::exists(root.path()));
+    }
 }
