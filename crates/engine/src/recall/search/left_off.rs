@@ -9,12 +9,12 @@ use std::sync::LazyLock;
 use daybook_domain::index::MemoryLayer;
 use regex::Regex;
 
-use super::RankedAnswer;
+use super::{RankedAnswer, place_first};
 use crate::consolidate::LEFT_OFF;
 use crate::files::layout::BRANCHES;
 
 /// The first answers, among which the line is looked for.
-pub(super) const COMPARED: usize = 6;
+const COMPARED: usize = 6;
 /// Least share of the first answer's score that the line has.
 const LEAST_SCORE: f64 = 0.5;
 
@@ -40,18 +40,8 @@ pub(super) fn asks_where_left_off(question: &str) -> bool {
 }
 
 /// Moves the first line that tells where work stands to the front, where its score is near the first answer's.
-pub(super) fn place_left_off_first(mut answers: Vec<RankedAnswer>) -> Vec<RankedAnswer> {
-    let Some(best) = answers.first().map(|first| first.parts.total()) else {
-        return answers;
-    };
-    let mut compared = answers.iter().take(COMPARED);
-    let found = compared
-        .position(|answer| tells_left_off(answer) && answer.parts.total() >= LEAST_SCORE * best);
-    if let Some(at) = found {
-        let line = answers.remove(at);
-        answers.insert(0, line);
-    }
-    answers
+pub(super) fn place_left_off_first(answers: Vec<RankedAnswer>) -> Vec<RankedAnswer> {
+    place_first(answers, (COMPARED, LEAST_SCORE), tells_left_off)
 }
 
 /// Whether it is a line of the section, or the first line of a branch, which begins with the branch's name.

@@ -287,8 +287,12 @@ impl Search<'_> {
             stepped(b).total_cmp(&stepped(a)).then_with(newest)
         });
         let limit = question.limit.min(ANSWERS);
+        let compared = match ranking.asks_what_holds {
+            true => value_first::COMPARED,
+            false => newest_first::COMPARED,
+        };
         let mut answers = fetcher
-            .answers(&ranked, question.limit.max(value_first::COMPARED))
+            .answers(&ranked, question.limit.max(compared))
             .await?;
         if !newest_first::asks_for_past(question.text) {
             answers = newest_first::place_newest_first(answers, &ranking.lexical);
@@ -310,6 +314,23 @@ impl Search<'_> {
             },
         })
     }
+}
+
+/// Moves the first wanted one of so many answers to the front, where it has this share of the first answer's score.
+fn place_first(
+    mut answers: Vec<RankedAnswer>,
+    (compared, least_share): (usize, f64),
+    is_wanted: impl Fn(&RankedAnswer) -> bool,
+) -> Vec<RankedAnswer> {
+    let best = answers.first().map_or(0.0, |first| first.parts.total());
+    let found = answers
+        .iter()
+        .take(compared)
+        .position(|answer| answer.parts.total() >= least_share * best && is_wanted(answer));
+    if let Some(at) = found {
+        answers[..=at].rotate_right(1);
+    }
+    answers
 }
 
 fn stepped(candidate: &RecallCandidate) -> f64 {

@@ -5,8 +5,8 @@
 
 use daybook_domain::index::MemoryLayer;
 
-use super::RankedAnswer;
 use super::newest_first::words_of;
+use super::{RankedAnswer, place_first};
 use crate::consolidate::VALUES;
 use crate::recall::lexical::LexicalQuery;
 
@@ -19,22 +19,16 @@ const LEAST_SHARE: f64 = 0.95;
 
 /// Moves the first line of a value that names what the question asks for to the front.
 pub(super) fn place_value_first(
-    mut answers: Vec<RankedAnswer>,
+    answers: Vec<RankedAnswer>,
     lexical: &LexicalQuery<'_>,
 ) -> Vec<RankedAnswer> {
-    let Some(best) = answers.first().map(|first| first.parts.total()) else {
-        return answers;
+    let names_all = |answer: &RankedAnswer| {
+        let words = words_of(answer, lexical);
+        lexical.share(&words, |concept| concept.is_light) >= LEAST_SHARE
     };
-    let found = answers.iter().take(COMPARED).position(|answer| {
-        is_value(answer)
-            && answer.parts.total() >= LEAST_SCORE * best
-            && lexical.share(&words_of(answer, lexical), |concept| concept.is_light) >= LEAST_SHARE
-    });
-    if let Some(at) = found {
-        let line = answers.remove(at);
-        answers.insert(0, line);
-    }
-    answers
+    place_first(answers, (COMPARED, LEAST_SCORE), |answer| {
+        is_value(answer) && names_all(answer)
+    })
 }
 
 fn is_value(answer: &RankedAnswer) -> bool {
