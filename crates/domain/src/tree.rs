@@ -91,12 +91,15 @@ pub struct TreeObject {
 pub struct TreeHead {
     /// Raised by each advance: the compare of compare-and-set.
     pub version: u64,
-    /// The newest commit.
-    pub commit: ObjectName,
+    /// The newest commit; `None` after everything was removed.
+    pub commit: Option<ObjectName>,
     /// What the engine keeps beside the files, whole.
     pub beside: String,
     /// How many objects there are. They are numbered from 1 in the order in which they came.
     pub objects: u64,
+    /// How often the history was replaced by one without what was taken out of it. Whoever has fetched an earlier one
+    /// gives that up.
+    pub rewrites: u64,
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ impl Unreachable {
             MemoryDatabase::File(_) => {}
             #[cfg(feature = "postgres")]
             MemoryDatabase::Server(_) => others.push(
-                "on the server: dead rows until VACUUM, the write-ahead log and its archive, replicas and dumps; past states of shared histories of memory files, there and on other machines",
+                "on the server: dead rows until VACUUM, the write-ahead log and its archive, replicas and dumps; memory folders of other machines until they next work with this memory",
             ),
         }
         Ok(Self {

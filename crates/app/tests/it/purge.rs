@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use daybook_testkit::postgres::TestDatabase;
 use serde_json::{Value, json};
 
 use crate::fixture::{TestPlace, TestSession, daybook, teaching_session};
@@ -566,46 +567,90 @@ fn teaching_sessions_leave_no_word_of_their_own_behind() {
     );
 }
 
-#[test]
-fn a_purge_reaches_a_memory_on_a_server() {
-    let Some(database) = daybook_testkit::postgres::empty() else {
-        return;
-    };
-    let place = TestPlace::sharing(&database.address());
-    for nth in 0..3 {
-        let session = marked_session(&place, nth, 1);
-        place.write(&format!("{nth:04}.jsonl"), &session.text());
-    }
-    let transcripts = place.transcripts().display().to_string();
-    place.stdout(&["import", &transcripts]);
-    let label = label_of(&place, 1, &place.json(&["sessions"]));
-    let purged = place.json(&["purge", "--session", &label, "--yes"]);
-    // The history that machines share is not made anew, and the report names it.
-    assert!(
-        purged["purged"]["shared"]
-            .as_array()
-            .is_some_and(|shared| !shared.is_empty()),
-        "{purged}"
-    );
-    place.stdout(&["import", &transcripts]);
-    for (name, text) in place.memory() {
-        assert!(
-            !text.contains(&marker(1)) && !text.contains(&late_marker(1)),
-            "{name}"
-        );
-    }
-    let dumped = database
+/// All rows of a database, with the bytes of objects readable.
+fn dumped(database: &TestDatabase) -> String {
+    let rows = database
         .program("pg_dump")
         .env("PGOPTIONS", "-c daybook.tenants=all")
         .args(["--enable-row-security", &database.url()])
         .output()
         .unwrap();
-    let dumped = String::from_utf8_lossy(&dumped.stdout).into_owned();
-    assert!(dumped.contains(&marker(0)) && dumped.contains(&late_marker(2)));
-    assert!(!dumped.contains(&marker(1)) && !dumped.contains(&late_marker(1)));
+    let mut all = String::from_utf8_lossy(&rows.stdout).into_owned();
+    let objects: Vec<String> = all
+        .split("\\\\x")
+        .skip(1)
+        .filter_map(|hex| {
+            let digits = hex.chars().take_while(char::is_ascii_hexdigit);
+            let digits: Vec<u8> = digits.map(|digit| digit as u8).collect();
+            let bytes = digits
+                .chunks_exact(2)
+                .map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap());
+            String::from_utf8(bytes.collect()).ok()
+        })
+        .collect();
+    all.extend(objects);
+    all
+}
+
+#[test]
+fn a_purge_reaches_a_memory_on_a_server_and_every_machine_that_shares_it() {
+    let Some(database) = daybook_testkit::postgres::empty() else {
+        return;
+    };
+    let place = TestPlace::sharing(&database.address());
+    for nth in 0..4 {
+        let session = marked_session(&place, nth, 2);
+        place.write(&format!("{nth:04}.jsonl"), &session.text());
+    }
+    let transcripts = place.transcripts().display().to_string();
+    place.stdout(&["import", &transcripts]);
+    place.stdout(&["update"]);
+    let there = TestPlace::sharing(&database.address());
+    there.stdout(&["checkout"]);
+    let scope = scope_of(&place, 1, 2).replacen("project/", "projects/", 1);
+    let own = there.root().join(&scope).join("memory/topics/mine.md");
+    fs::create_dir_all(own.parent().unwrap()).unwrap();
+    fs::write(&own, "My own line.\n").unwrap();
+    let lies_there = |text: &str| !AllBytes::of(&there.root()).places_of(text).is_empty();
+    assert!(lies_there(&marker(1)) && dumped(&database).contains(&marker(1)));
+
+    let label = label_of(&place, 1, &place.json(&["sessions"]));
+    let purged = place.json(&["purge", "--session", &label, "--yes"]);
+    assert!(purged["purged"]["commits"].as_u64() > Some(0), "{purged}");
+    let gone = [marker(1), late_marker(1)];
+    place.stdout(&["import", &transcripts]);
+    there.stdout(&["checkout"]);
+    let rows = dumped(&database);
+    for text in &gone {
+        assert!(!rows.contains(text), "{text} is on the server");
+    }
+    for kept in [marker(0), late_marker(2), marker(3)] {
+        assert!(rows.contains(&kept) && lies_there(&kept), "{kept} is lost");
+    }
+    check_gone(&place.root(), &gone);
+    check_gone(&there.root(), &gone);
+    there.stdout(&["checkin"]);
+    place.stdout(&["checkout"]);
+    assert_eq!(fs::read_to_string(&own).unwrap(), "My own line.\n");
     let answer = place.json(&["recall", &format!("where is {} moored", marker(2))]);
     assert!(
         answer["results"].to_string().contains(&marker(2)),
         "{answer}"
     );
+
+    // A whole project: what was written there since stays, and nothing else is pushed back.
+    let since = own.with_file_name("since.md");
+    fs::write(&since, "Written since.\n").unwrap();
+    let project = scope.strip_prefix("projects/").unwrap();
+    place.stdout(&["purge", "--project", project, "--yes"]);
+    there.stdout(&["checkout"]);
+    there.stdout(&["update"]);
+    place.stdout(&["checkout"]);
+    for root in [place.root(), there.root()] {
+        check_gone(&root, &[marker(3), late_marker(3)]);
+    }
+    assert!(!dumped(&database).contains(&marker(3)));
+    assert!(!own.exists());
+    assert_eq!(fs::read_to_string(&since).unwrap(), "Written since.\n");
+    assert!(lies_there(&marker(0)));
 }

@@ -14,7 +14,8 @@ pub trait TreeStore: Send + Sync {
     /// of its histories is.
     async fn tree_heads(&self, tenant: &Tenant) -> Result<Vec<(Scope, TreeHead)>, StoreError>;
 
-    /// The head of a scope's history; `None` before the first advance.
+    /// The head of a scope's history; `None` before the first advance. The head of a history that was removed stays, so
+    /// that machines which have it learn of that.
     async fn tree_head(&self, scope: &Scope) -> Result<Option<TreeHead>, StoreError>;
 
     /// Objects of a scope after number `after`, in the order in which they came: at most `bytes` of
@@ -37,11 +38,15 @@ pub trait TreeStore: Send + Sync {
 
     /// Stores objects; those that are known by name are passed over. At most
     /// [`crate::limits::TREE_OBJECTS`] at once. Nothing refers to them before [`TreeStore::advance_tree`].
+    ///
+    /// False when the history was not rewritten just `rewrites` times: they may hold what was taken out of it, and
+    /// nothing was stored.
     async fn put_tree_objects(
         &self,
         scope: &Scope,
+        rewrites: u64,
         objects: &[TreeObject],
-    ) -> Result<(), StoreError>;
+    ) -> Result<bool, StoreError>;
 
     /// Advances a scope's history to `commit`, whose objects are stored, if its version still is
     /// `seen` (0: there is none yet). `None` when another caller was faster, and nothing changed.
@@ -54,5 +59,19 @@ pub trait TreeStore: Send + Sync {
         seen: u64,
         commit: ObjectName,
         beside: &str,
+    ) -> Result<Option<TreeHead>, StoreError>;
+
+    /// As [`TreeStore::advance_tree`], for a history from which something was taken out: every object but those of
+    /// `kept` is deleted, the others are numbered anew, and the head counts one more rewrite.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the commit's own object was never stored, or is not among those that are kept.
+    async fn rewrite_tree(
+        &self,
+        scope: &Scope,
+        seen: u64,
+        commit: ObjectName,
+        beside: &str,
+        kept: &[ObjectName],
     ) -> Result<Option<TreeHead>, StoreError>;
 }

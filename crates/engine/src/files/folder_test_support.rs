@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use super::atomic;
 use super::changes::FileChanges;
 use super::error::FilesError;
 use super::folder::{FilesConfig, Folder};
@@ -69,6 +70,29 @@ impl TestFolder {
             tempfile::tempdir()
         }
         .unwrap()
+    }
+
+    /// All that is stored in the folder, with the objects of git inflated.
+    pub(super) fn all_bytes(&self) -> String {
+        let repo = self.folder.repository().unwrap();
+        let mut all = String::new();
+        let mut open = vec![self.folder.root().to_owned()];
+        while let Some(next) = open.pop() {
+            for place in atomic::list(&next).unwrap() {
+                if place.is_dir() {
+                    open.push(place);
+                    continue;
+                }
+                all.push_str(&String::from_utf8_lossy(&fs::read(&place).unwrap()));
+                let name: Vec<_> = place.iter().rev().take(2).collect();
+                let id = format!("{}{}", name[1].to_string_lossy(), name[0].to_string_lossy());
+                if let Ok(id) = id.parse::<gix::ObjectId>() {
+                    let object = repo.find_object(id).unwrap();
+                    all.push_str(&String::from_utf8_lossy(&object.data));
+                }
+            }
+        }
+        all
     }
 
     pub(super) fn at(&self, path: &str) -> PathBuf {

@@ -16,6 +16,7 @@ use gix::objs::tree::EntryKind;
 use super::error::FilesError;
 use super::folder::Folder;
 use super::path::FilePath;
+use super::stamp::ENGINE;
 use super::tree::TreeFiles;
 
 /// Id of a commit, as `git log` shows it.
@@ -64,6 +65,14 @@ pub struct Commit {
     pub subject: String,
     /// Its parents; of a merge, the side that was merged into comes first.
     pub parents: Vec<CommitHash>,
+}
+
+impl Commit {
+    /// Whether the engine made the changes, and no person.
+    #[must_use]
+    pub fn is_by_engine(&self) -> bool {
+        self.author == ENGINE
+    }
 }
 
 impl Folder {

@@ -23,8 +23,6 @@ use crate::consolidate::{MemoryPage, ScopeMemory};
 
 /// Most commits that are searched for a person's changes since the engine's last write.
 const COMMITS_BACK: usize = 1000;
-/// The engine's name as an author.
-const ENGINE: &str = "Daybook";
 
 /// Entries that a person deleted or brought back.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -217,7 +215,7 @@ fn changed_by_person(
         let Some(id) = next.pop() else { break };
         let commit = folder.commit(id)?;
         // Commits of entities lie in between, and they include a person's deletions, too.
-        if commit.author == ENGINE && !entities::is_entity_commit(&commit.subject) {
+        if commit.is_by_engine() && !entities::is_entity_commit(&commit.subject) {
             engine_wrote = true;
             continue;
         }

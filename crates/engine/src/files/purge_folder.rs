@@ -22,6 +22,9 @@ use super::write::WriteOutcome;
 const MESSAGE: &str = "Remove what was purged";
 /// Private files that are made anew when they are missing.
 const DISPOSABLE: [&str; 2] = ["texts", "settled"];
+/// Private files with words of entries as they were before a person changed or deleted them. Without them a line that a
+/// person brings back stays as their own.
+const PAST: [&str; 2] = ["reworded", "withdrawn"];
 /// Private files that hold no text of the memory.
 const WITHOUT_TEXT: [&str; 6] = ["lock", "clock", "layout", "rules", "replaced", "intent"];
 
@@ -100,11 +103,20 @@ impl WriterLock<'_> {
     }
 }
 
-fn purge_private(folder: &Folder, purged: &PurgedText) -> Result<(), FilesError> {
-    for name in DISPOSABLE {
+/// Removes the private files that hold words of the memory, and without which the folder works.
+pub(super) fn remove_texts(folder: &Folder) -> Result<(), FilesError> {
+    remove_private(folder, &[DISPOSABLE, PAST].concat())
+}
+
+fn remove_private(folder: &Folder, names: &[&str]) -> Result<(), FilesError> {
+    names.iter().try_for_each(|name| {
         let place = folder.private_path(name);
-        atomic::remove(&place).map_err(FilesError::io("delete", &place))?;
-    }
+        atomic::remove(&place).map_err(FilesError::io("delete", place))
+    })
+}
+
+fn purge_private(folder: &Folder, purged: &PurgedText) -> Result<(), FilesError> {
+    remove_private(folder, &DISPOSABLE)?;
     // What a git command of a person left of a message.
     for place in files_below(&folder.private_path(""))
         .into_iter()

@@ -126,7 +126,7 @@ impl<'a> Branch<'a> {
     }
 
     /// Its file inside `.git`, whether or not it is packed.
-    fn file(&self) -> Result<Cow<'_, Path>, FilesError> {
+    pub(super) fn file(&self) -> Result<Cow<'_, Path>, FilesError> {
         gix::path::from_bstr(self.name.as_bstr())
             .map_err(FilesError::git("name the branch", self.folder.root()))
     }

@@ -5,6 +5,8 @@
 use gix::actor::Signature;
 use gix::date::Time;
 
+/// The engine's name as an author.
+pub(super) const ENGINE: &str = "Daybook";
 /// Longest name of a person, in characters; the rest is cut off.
 const MAX_NAME_CHARS: usize = 100;
 
@@ -91,7 +93,7 @@ impl CommitStamp {
 /// The engine's signature at a given time.
 pub(super) fn engine_signature_at(time: Time) -> Signature {
     Signature {
-        name: "Daybook".into(),
+        name: ENGINE.into(),
         email: "daybook@localhost".into(),
         time,
     }

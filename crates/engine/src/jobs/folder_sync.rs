@@ -20,7 +20,7 @@ use crate::files::changes::FileChanges;
 use crate::files::layout::folder;
 use crate::files::reindex::reindex_head;
 use crate::files::shared::repair::{RepairReport, SharedHistoryReport};
-use crate::files::shared::{SharedHistory, SyncReport, is_in_sync};
+use crate::files::shared::{Rewritten, SharedHistory, SyncReport, is_in_sync};
 use crate::files::stamp::CommitStamp;
 use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, WriterLock};
 
@@ -49,6 +49,22 @@ impl FolderSync<'_> {
         let trees = self.trees;
         let shared = SharedHistory { trees, scope };
         Ok(shared.sync(lock, stamp).await?)
+    }
+
+    /// Takes something out of a locked folder and its shared history; `edit` does that to the folder, once or more often.
+    ///
+    /// # Errors
+    /// As [`FolderSync::sync`].
+    pub(super) async fn rewrite<T>(
+        &self,
+        scope: &Scope,
+        lock: &WriterLock<'_>,
+        stamp: &CommitStamp,
+        edit: impl FnMut() -> Result<Rewritten<T>, FilesError>,
+    ) -> Result<Rewritten<T>, WorkError> {
+        let trees = self.trees;
+        let shared = SharedHistory { trees, scope };
+        Ok(shared.rewrite(lock, stamp, edit).await?)
     }
 
     /// Pushes a person's edits, and fetches what was written elsewhere.
@@ -210,7 +226,8 @@ impl FolderSync<'_> {
                 true => Folder::open(&path, FilesConfig::default())
                     .ok()
                     .map_or(Ok(false), |folder| is_in_sync(&folder, &head))?,
-                false => false,
+                // What was removed everywhere needs no folder.
+                false => head.commit.is_none(),
             };
             if !is_in_sync {
                 match self.check_in(&scope, stamp, wait).await {

@@ -17,7 +17,8 @@ use super::{WorkError, WorkerContext};
 use crate::bounded;
 use crate::files::layout::{folder, run_folder, tenant_folder};
 use crate::files::reindex::reindex;
-use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, withdrawn};
+use crate::files::shared::Rewritten;
+use crate::files::{FilesConfig, Folder, LockOutcome, withdrawn};
 use crate::stop::Stop;
 
 /// Folder of what processes of this machine share; not part of a backup.
@@ -35,10 +36,6 @@ pub(super) async fn redact_folders(
     tenants: &BTreeSet<Tenant>,
     stop: &Stop,
 ) -> Result<(), WorkError> {
-    // A shared history has other machines' commits on top of it, and is not rewritten.
-    if worker.trees.is_some() {
-        return Ok(());
-    }
     for tenant in tenants {
         let done = run_folder(&worker.root, tenant).join(RUN).join(DONE);
         let rules = worker.redactor.revision();
@@ -95,7 +92,7 @@ async fn redact_folder(
     if !path.join(".git").is_dir() {
         return Ok(true);
     }
-    match redact_history(worker, path) {
+    match redact_history(worker, path, scope).await {
         Ok(Some(true)) => {
             if let Some(scope) = scope {
                 reindex(&*worker.store, &worker.root, scope, worker.clock.now()).await?;
@@ -112,8 +109,13 @@ async fn redact_folder(
     }
 }
 
-/// Whether the folder was redacted now; `None` if another process is writing it.
-fn redact_history(worker: &WorkerContext, path: &Path) -> Result<Option<bool>, FilesError> {
+/// Whether the folder was redacted now, and the history that machines share with it; `None` if another process is writing
+/// it.
+async fn redact_history(
+    worker: &WorkerContext,
+    path: &Path,
+    scope: Option<&Scope>,
+) -> Result<Option<bool>, WorkError> {
     let folder = Folder::open(path, FilesConfig::default())?;
     if folder.is_redacted_by(worker.redactor.revision())? {
         return Ok(Some(false));
@@ -122,7 +124,20 @@ fn redact_history(worker: &WorkerContext, path: &Path) -> Result<Option<bool>, F
         return Ok(None);
     };
     withdrawn::redact(&lock)?;
-    let done = lock.redact_history(&worker.redactor, &worker.stamp())?;
+    let stamp = worker.stamp();
+    let redact = || lock.redact_history(&worker.redactor, &stamp);
+    let done = match (worker.folder_sync(), scope) {
+        (Some(sharing), Some(scope)) => {
+            let edit = || {
+                redact().map(|history| Rewritten {
+                    report: (),
+                    history,
+                })
+            };
+            sharing.rewrite(scope, &lock, &stamp, edit).await?.history
+        }
+        _ => redact()?,
+    };
     if done.commits > 0 {
         let (commits, deleted) = (done.commits, done.deleted);
         info!(commits, deleted, "secrets were taken out of a history");

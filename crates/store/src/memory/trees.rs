@@ -73,20 +73,24 @@ impl TreeStore for MemoryStore {
     async fn put_tree_objects(
         &self,
         scope: &Scope,
+        rewrites: u64,
         objects: &[TreeObject],
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         if objects.len() > TREE_OBJECTS {
             let what = format!("{} objects at once; at most {TREE_OBJECTS}", objects.len());
             return Err(StoreError::Refused(what));
         }
         let mut state = self.lock_for_change();
         let row = state.trees.entry(scope.clone()).or_default();
+        if row.head.as_ref().map_or(0, |head| head.rewrites) != rewrites {
+            return Ok(false);
+        }
         for object in objects {
             if row.names.insert(object.name) {
                 row.objects.push(object.clone());
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     async fn advance_tree(
@@ -98,20 +102,59 @@ impl TreeStore for MemoryStore {
     ) -> Result<Option<TreeHead>, StoreError> {
         let mut state = self.lock_for_change();
         let row = state.trees.entry(scope.clone()).or_default();
-        if !row.names.contains(&commit) {
-            return Err(StoreError::NotFound(format!("commit {commit}")));
-        }
-        let version = row.head.as_ref().map_or(0, |head| head.version);
-        if version != seen {
+        if row.version() != seen {
             return Ok(None);
         }
+        row.advance(commit, beside, 0).map(Some)
+    }
+
+    async fn rewrite_tree(
+        &self,
+        scope: &Scope,
+        seen: u64,
+        commit: ObjectName,
+        beside: &str,
+        kept: &[ObjectName],
+    ) -> Result<Option<TreeHead>, StoreError> {
+        let mut state = self.lock_for_change();
+        let row = state.trees.entry(scope.clone()).or_default();
+        if row.version() != seen {
+            return Ok(None);
+        }
+        let kept: HashSet<&ObjectName> = kept.iter().collect();
+        if !row.names.contains(&commit) || !kept.contains(&commit) {
+            return Err(StoreError::NotFound(format!("commit {commit}")));
+        }
+        row.objects.retain(|object| kept.contains(&object.name));
+        row.names.retain(|name| kept.contains(name));
+        row.advance(commit, beside, 1).map(Some)
+    }
+}
+
+impl TreeRow {
+    fn version(&self) -> u64 {
+        self.head.as_ref().map_or(0, |head| head.version)
+    }
+
+    /// Moves to a commit that is here. `rewrites` are added to the head's count.
+    fn advance(
+        &mut self,
+        commit: ObjectName,
+        beside: &str,
+        rewrites: u64,
+    ) -> Result<TreeHead, StoreError> {
+        if !self.names.contains(&commit) {
+            return Err(StoreError::NotFound(format!("commit {commit}")));
+        }
+        let before = self.head.as_ref().map_or(0, |head| head.rewrites);
         let head = TreeHead {
-            version: version + 1,
-            commit,
+            version: self.version() + 1,
+            commit: Some(commit),
             beside: beside.to_owned(),
-            objects: row.objects.len() as u64,
+            objects: self.objects.len() as u64,
+            rewrites: before + rewrites,
         };
-        row.head = Some(head.clone());
-        Ok(Some(head))
+        self.head = Some(head.clone());
+        Ok(head)
     }
 }

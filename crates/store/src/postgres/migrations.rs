@@ -132,6 +132,13 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0020_tombstones.sql"),
         serves: 20,
     },
+    // An older binary would bring back what was taken out of a shared history.
+    Migration {
+        version: 21,
+        name: "rewritten trees",
+        sql: include_str!("migrations/0021_rewritten_trees.sql"),
+        serves: 21,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

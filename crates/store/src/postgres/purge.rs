@@ -375,7 +375,7 @@ async fn reset_scope_step(tx: &Tx, scope: &Scope) -> Result<u64, Fault> {
     if some == 0 {
         index::forget_scope(tx, no).await?;
         delete_job(tx, &JobKey::Consolidate(scope.clone())).await?;
-        delete_tree(tx, scope).await?;
+        remove_history(tx, scope).await?;
         let forget = "UPDATE scopes SET selection = NULL, proposals = NULL WHERE scope_no = $1";
         tx.execute(forget, values![no]).await?;
     }
@@ -424,14 +424,15 @@ async fn purge_scope_step(tx: &Tx, scope: &Scope) -> Result<Option<u64>, Fault> 
             AND tenant_no = (SELECT tenant_no FROM tenants WHERE tenant = $3)";
     let named = values![scope.kind.as_str(), &scope.name, &scope.tenant.0];
     tx.execute(forget, named).await?;
-    delete_tree(tx, scope).await?;
+    remove_history(tx, scope).await?;
     let delete = "DELETE FROM scopes WHERE scope_no = $1";
     tx.execute(delete, values![no]).await?;
     Ok(Some(0))
 }
 
-/// Deletes the shared history of a scope's memory files.
-async fn delete_tree(tx: &Tx, scope: &Scope) -> Result<(), Fault> {
+/// Deletes the shared history of a scope's memory files. Its row stays, so that machines which have fetched the history
+/// give it up, and do not push it again.
+async fn remove_history(tx: &Tx, scope: &Scope) -> Result<(), Fault> {
     let Some(tenant) = find_tenant(tx, &scope.tenant).await? else {
         return Ok(());
     };
@@ -441,10 +442,12 @@ async fn delete_tree(tx: &Tx, scope: &Scope) -> Result<(), Fault> {
         return Ok(());
     };
     let tree: i64 = get(&row, "tree_no")?;
-    for table in ["tree_objects", "trees"] {
-        let delete = format!("DELETE FROM {table} WHERE tree_no = $1");
-        tx.execute(&delete, values![tree]).await?;
-    }
+    let delete = "DELETE FROM tree_objects WHERE tree_no = $1";
+    tx.execute(delete, values![tree]).await?;
+    let empty = "UPDATE trees SET commit = NULL, beside = '', objects = 0,
+            version = version + 1, rewrites = rewrites + 1
+        WHERE tree_no = $1";
+    tx.execute(empty, values![tree]).await?;
     Ok(())
 }
 

@@ -21,8 +21,8 @@ const PAGE_ROWS: usize = 1_000;
 #[async_trait]
 impl TreeStore for PostgresStore {
     async fn tree_heads(&self, tenant: &Tenant) -> Result<Vec<(Scope, TreeHead)>, StoreError> {
-        let find = "SELECT tenant, kind, name, version, commit, beside, objects
-            FROM trees JOIN tenants USING (tenant_no) WHERE tenant = $1 AND commit IS NOT NULL";
+        let find = "SELECT tenant, kind, name, version, commit, beside, objects, rewrites
+            FROM trees JOIN tenants USING (tenant_no) WHERE tenant = $1 AND version > 0";
         let access = TenantAccess::Only(tenant);
         let heads = self.read(access, |tx| async move {
             let rows = tx.rows(find, values![&tenant.0]).await?;
@@ -35,9 +35,9 @@ impl TreeStore for PostgresStore {
     }
 
     async fn tree_head(&self, scope: &Scope) -> Result<Option<TreeHead>, StoreError> {
-        let find = "SELECT version, commit, beside, objects
+        let find = "SELECT version, commit, beside, objects, rewrites
             FROM trees JOIN tenants USING (tenant_no)
-            WHERE tenant = $1 AND kind = $2 AND name = $3 AND commit IS NOT NULL";
+            WHERE tenant = $1 AND kind = $2 AND name = $3 AND version > 0";
         let access = TenantAccess::Only(&scope.tenant);
         let head = self.read(access, |tx| async move {
             let key = values![&scope.tenant.0, scope.kind.as_str(), &scope.name];
@@ -96,8 +96,9 @@ impl TreeStore for PostgresStore {
     async fn put_tree_objects(
         &self,
         scope: &Scope,
+        rewrites: u64,
         objects: &[TreeObject],
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         if objects.len() > TREE_OBJECTS {
             let what = format!("{} objects at once; at most {TREE_OBJECTS}", objects.len());
             return Err(StoreError::Refused(what));
@@ -118,13 +119,19 @@ impl TreeStore for PostgresStore {
             UPDATE trees SET objects = objects + (SELECT count(*) FROM added) WHERE tree_no = $2";
         let access = TenantAccess::Only(&scope.tenant);
         let put = self.write(access, |tx| async move {
-            let (tenant, tree) = tree_no(&tx, scope).await?;
+            let history = lock(&tx, scope).await?;
+            if history.rewrites != rewrites {
+                return Ok(false);
+            }
             let names: Vec<Vec<u8>> = objects.iter().map(|o| o.name.0.to_vec()).collect();
             let kinds: Vec<String> = objects.iter().map(|o| o.kind.as_str().to_owned()).collect();
             let bytes: Vec<Vec<u8>> = objects.iter().map(|o| o.bytes.clone()).collect();
-            tx.execute(insert, values![tenant, tree, names, kinds, bytes])
-                .await?;
-            Ok(())
+            tx.execute(
+                insert,
+                values![history.tenant, history.tree, names, kinds, bytes],
+            )
+            .await?;
+            Ok(true)
         });
         put.await
     }
@@ -136,46 +143,113 @@ impl TreeStore for PostgresStore {
         commit: ObjectName,
         beside: &str,
     ) -> Result<Option<TreeHead>, StoreError> {
-        let has = "SELECT FROM tree_objects WHERE tree_no = $1 AND object = $2";
-        let advance = "UPDATE trees SET version = version + 1, commit = $2, beside = $3
-            WHERE tree_no = $1 AND version = $4
-            RETURNING version, commit, beside, objects";
         let access = TenantAccess::Only(&scope.tenant);
         let advanced = self.write(access, |tx| async move {
-            let (_, tree) = tree_no(&tx, scope).await?;
-            if tx.row(has, values![tree, commit.0]).await?.is_none() {
-                return Err(StoreError::NotFound(format!("commit {commit}")).into());
+            let history = lock(&tx, scope).await?;
+            if history.version != seen {
+                return Ok(None);
             }
-            let row = tx
-                .row(advance, values![tree, commit.0, beside, seen])
-                .await?;
-            row.as_ref().map(head_of).transpose()
+            let head = advance(&tx, history.tree, commit, (beside, 0)).await?;
+            Ok(Some(head))
         });
         advanced.await
     }
+
+    async fn rewrite_tree(
+        &self,
+        scope: &Scope,
+        seen: u64,
+        commit: ObjectName,
+        beside: &str,
+        kept: &[ObjectName],
+    ) -> Result<Option<TreeHead>, StoreError> {
+        let access = TenantAccess::Only(&scope.tenant);
+        let rewritten = self.write(access, |tx| async move {
+            let history = lock(&tx, scope).await?;
+            if history.version != seen {
+                return Ok(None);
+            }
+            keep_objects(&tx, history.tree, kept).await?;
+            let head = advance(&tx, history.tree, commit, (beside, 1)).await?;
+            Ok(Some(head))
+        });
+        rewritten.await
+    }
 }
 
-/// The numbers of a scope's tenant and history, which is locked until the transaction ends.
-async fn tree_no(tx: &Tx, scope: &Scope) -> Result<(i64, i64), Fault> {
-    let find = "SELECT tree_no FROM trees
+/// Moves a history to a commit that it has. `rewrites` are added to its count.
+async fn advance(
+    tx: &Tx,
+    tree: i64,
+    commit: ObjectName,
+    (beside, rewrites): (&str, i64),
+) -> Result<TreeHead, Fault> {
+    let advance = "UPDATE trees SET version = version + 1, commit = $2, beside = $3,
+            rewrites = rewrites + $4
+        WHERE tree_no = $1
+            AND EXISTS (SELECT FROM tree_objects WHERE tree_no = $1 AND object = $2)
+        RETURNING version, commit, beside, objects, rewrites";
+    let to = values![tree, commit.0, beside, rewrites];
+    match tx.row(advance, to).await? {
+        Some(row) => head_of(&row),
+        None => Err(StoreError::NotFound(format!("commit {commit}")).into()),
+    }
+}
+
+/// Deletes the other objects of a history, and numbers these from 1, in their order.
+async fn keep_objects(tx: &Tx, tree: i64, kept: &[ObjectName]) -> Result<(), Fault> {
+    let names: Vec<Vec<u8>> = kept.iter().map(|name| name.0.to_vec()).collect();
+    let delete = "DELETE FROM tree_objects WHERE tree_no = $1 AND object <> ALL ($2)";
+    tx.execute(delete, values![tree, names]).await?;
+    // By way of negative numbers: no two objects may have one number, not even in between.
+    let renumber = "UPDATE tree_objects SET nth = -place FROM (
+            SELECT nth AS was, row_number() OVER (ORDER BY nth) AS place
+            FROM tree_objects WHERE tree_no = $1) AS placed
+        WHERE tree_no = $1 AND nth = was";
+    tx.execute(renumber, values![tree]).await?;
+    let positive = "UPDATE tree_objects SET nth = -nth WHERE tree_no = $1";
+    tx.execute(positive, values![tree]).await?;
+    let count = "UPDATE trees SET objects = (SELECT count(*) FROM tree_objects WHERE tree_no = $1)
+        WHERE tree_no = $1";
+    tx.execute(count, values![tree]).await?;
+    Ok(())
+}
+
+/// A history that is locked until the transaction ends.
+struct LockedHistory {
+    tenant: i64,
+    tree: i64,
+    version: u64,
+    rewrites: u64,
+}
+
+/// Locks a scope's history, which begins with that.
+async fn lock(tx: &Tx, scope: &Scope) -> Result<LockedHistory, Fault> {
+    let find = "SELECT tree_no, version, rewrites FROM trees
         WHERE tenant_no = $1 AND kind = $2 AND name = $3 FOR UPDATE";
     let insert = "INSERT INTO trees (tenant_no, kind, name, version, beside, objects)
-        VALUES ($1, $2, $3, 0, '', 0) RETURNING tree_no";
+        VALUES ($1, $2, $3, 0, '', 0) RETURNING tree_no, version, rewrites";
     let tenant = tenant_no(tx, &scope.tenant).await?;
     let key = values![tenant, scope.kind.as_str(), &scope.name];
-    let tree = match tx.row(find, key).await? {
+    let row = match tx.row(find, key).await? {
         Some(row) => row,
         None => tx.one(insert, key).await?,
     };
-    Ok((tenant, get(&tree, "tree_no")?))
+    Ok(LockedHistory {
+        tenant,
+        tree: get(&row, "tree_no")?,
+        version: get(&row, "version")?,
+        rewrites: get(&row, "rewrites")?,
+    })
 }
 
 fn head_of(row: &Row) -> Result<TreeHead, Fault> {
     Ok(TreeHead {
         version: get(row, "version")?,
-        commit: name_of(row, "commit")?,
+        commit: commit_of(row)?,
         beside: get(row, "beside")?,
         objects: get(row, "objects")?,
+        rewrites: get(row, "rewrites")?,
     })
 }
 
@@ -187,8 +261,16 @@ fn object_of(row: &Row) -> Result<TreeObject, Fault> {
     })
 }
 
+fn commit_of(row: &Row) -> Result<Option<ObjectName>, Fault> {
+    let bytes: Option<Vec<u8>> = get(row, "commit")?;
+    bytes.map(|bytes| name_from(bytes, "commit")).transpose()
+}
+
 fn name_of(row: &Row, column: &str) -> Result<ObjectName, Fault> {
-    let bytes: Vec<u8> = get(row, column)?;
+    name_from(get(row, column)?, column)
+}
+
+fn name_from(bytes: Vec<u8>, column: &str) -> Result<ObjectName, Fault> {
     let name = bytes.try_into().map(ObjectName);
     name.map_err(|_| Fault::corrupt(format!("{column} is not the name of an object")))
 }

@@ -266,6 +266,7 @@ plain_fields!(
     Option<i64>,
     Option<bool>,
     Option<String>,
+    Option<Vec<u8>>,
     Vec<String>
 );
 

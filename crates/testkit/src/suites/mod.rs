@@ -383,6 +383,8 @@ macro_rules! tree_store_suite {
             names_of_objects_are_listed_with_their_numbers,
             a_history_advances_for_whoever_saw_its_end,
             a_history_never_ends_in_what_is_not_there,
+            a_rewritten_history_keeps_only_what_is_named,
+            what_was_taken_out_of_a_history_is_not_put_back,
             histories_of_scopes_and_tenants_are_apart,
         }
     };

@@ -14,14 +14,13 @@ use crate::files::folder::Folder;
 use crate::files::history::CommitHash;
 use crate::files::objects::{self, Staging};
 use crate::files::own_secrets::FileOwner;
+use crate::files::stamp::ENGINE;
 use crate::files::tree::{TreeFiles, changes_between};
 
 use super::edit::{FileEdit, HistoryEdit};
 
 /// Deepest tree that is rewritten. Real trees are flatter.
 const MAX_TREE_DEPTH: usize = 256;
-/// The engine's name as an author.
-const ENGINE: &str = "Daybook";
 
 /// Which object takes the place of which.
 pub(super) struct HistoryMap<'a> {
@@ -87,7 +86,7 @@ impl<'a> HistoryMap<'a> {
         while let Some(id) = next.pop() {
             let commit = self.folder.commit(CommitHash(id))?;
             let parents: Vec<ObjectId> = commit.parents.iter().map(|parent| parent.0).collect();
-            if commit.author != ENGINE {
+            if !commit.is_by_engine() {
                 let tree = TreeFiles::of_commit(self.folder, self.repo, Some(id))?;
                 let before = parents.first().copied();
                 let before = TreeFiles::of_commit(self.folder, self.repo, before)?;

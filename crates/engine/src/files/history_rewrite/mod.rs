@@ -13,6 +13,7 @@
 //! Not here: whose text is whose (`own_secrets`), what was purged (`purged_text`).
 
 mod edit;
+mod given_up;
 mod mapping;
 mod prune;
 mod references;
@@ -35,6 +36,7 @@ use super::stamp::CommitStamp;
 use super::write::WriteOutcome;
 use edit::HideSecrets;
 pub(super) use edit::{FileEdit, HistoryEdit};
+pub(super) use given_up::{forget_given_up, record_given_up};
 use mapping::HistoryMap;
 
 /// Name of the private file with the revision of the rules by which the folder was redacted.

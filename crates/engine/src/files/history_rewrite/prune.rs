@@ -28,17 +28,19 @@ const DESCRIPTIONS: [&str; 4] = [
     "pack/multi-pack-index",
 ];
 
-/// Records the objects that are to be deleted. On disk when this returns.
+/// Records the objects that are to be deleted, beside those that are recorded. On disk when this returns.
 pub(super) fn record<'i>(
     folder: &Folder,
     replaced: impl Iterator<Item = &'i ObjectId>,
 ) -> Result<(), FilesError> {
     folder.reach(WriteStep::RecordReplaced)?;
-    let lines: String = replaced.map(|id| format!("{id}\n")).collect();
     let (place, part) = (
         folder.private_path(REPLACED),
         folder.private_path("replaced.part"),
     );
+    let mut all = recorded(folder)?.unwrap_or_default();
+    all.extend(replaced);
+    let lines: String = all.iter().map(|id| format!("{id}\n")).collect();
     let recorded = (|| {
         atomic::write_new(&part, lines.as_bytes())?;
         atomic::sync(std::slice::from_ref(&part))?;
@@ -52,11 +54,9 @@ pub(super) fn record<'i>(
 pub(super) fn finish(folder: &Folder) -> Result<usize, FilesError> {
     let place = folder.private_path(REPLACED);
     let failed = |doing| FilesError::io(doing, &place);
-    let Some(lines) = atomic::read(&place).map_err(failed("read"))? else {
+    let Some(mut replaced) = recorded(folder)? else {
         return Ok(0);
     };
-    let lines = String::from_utf8_lossy(&lines).into_owned();
-    let mut replaced: BTreeSet<ObjectId> = lines.lines().filter_map(|id| id.parse().ok()).collect();
     let repo = folder.repository()?;
     let (reachable, broken) = reachable(folder, &repo)?;
     replaced.retain(|id| !reachable.contains(id));
@@ -76,6 +76,16 @@ pub(super) fn finish(folder: &Folder) -> Result<usize, FilesError> {
     folder.reach(WriteStep::ClearReplaced)?;
     atomic::remove(&place).map_err(failed("clear"))?;
     Ok(deleted)
+}
+
+/// The recorded objects; `None` if there is no record.
+fn recorded(folder: &Folder) -> Result<Option<BTreeSet<ObjectId>>, FilesError> {
+    let place = folder.private_path(REPLACED);
+    let lines = atomic::read(&place).map_err(FilesError::io("read", &place))?;
+    Ok(lines.map(|lines| {
+        let lines = String::from_utf8_lossy(&lines).into_owned();
+        lines.lines().filter_map(|id| id.parse().ok()).collect()
+    }))
 }
 
 /// Everything that a branch, a tag, a reflog or the index refers to: what can be read of it, and what cannot.

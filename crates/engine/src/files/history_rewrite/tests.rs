@@ -1,6 +1,5 @@
 use std::fs;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -40,32 +39,10 @@ fn folder_with_secrets() -> TestFolder {
     memory
 }
 
-/// All that is stored below a folder, with the objects of git inflated.
-fn all_bytes(folder: &Path, repo: &gix::Repository) -> String {
-    let mut all = String::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(next) = open.pop() {
-        for place in atomic::list(&next).unwrap() {
-            if place.is_dir() {
-                open.push(place);
-                continue;
-            }
-            all.push_str(&String::from_utf8_lossy(&fs::read(&place).unwrap()));
-            let name: Vec<_> = place.iter().rev().take(2).collect();
-            let id = format!("{}{}", name[1].to_string_lossy(), name[0].to_string_lossy());
-            if let Ok(id) = id.parse::<ObjectId>() {
-                let object = repo.find_object(id).unwrap();
-                all.push_str(&String::from_utf8_lossy(&object.data));
-            }
-        }
-    }
-    all
-}
-
 #[track_caller]
 fn check_redacted(memory: &TestFolder) {
     let folder = &memory.folder;
-    let all = all_bytes(folder.root(), &folder.repository().unwrap());
+    let all = memory.all_bytes();
     for nth in [1, 2] {
         assert!(!all.contains(&secret(nth)), "secret {nth} is left");
     }

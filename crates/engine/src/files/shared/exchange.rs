@@ -27,17 +27,20 @@ const PAGE: usize = 4 * 1024 * 1024;
 const FETCHES: usize = 8;
 
 impl SharedHistory<'_> {
-    /// Fetches the whole history of the shared commit, and returns the number of objects fetched.
+    /// Fetches the whole history of the shared commit, given what was fetched before. Returns the number of objects
+    /// fetched, and what is fetched now.
     pub(super) async fn fetch_history(
         &self,
         lock: &WriterLock<'_>,
         stamp: &CommitStamp,
         there: &TreeHead,
-    ) -> Result<u64, SharedError> {
-        let commit = transfer::id_of(there.commit);
-        let state = FetchState::load(lock.folder())?;
+        state: FetchState,
+    ) -> Result<(u64, FetchState), SharedError> {
+        let Some(commit) = there.commit.map(transfer::id_of) else {
+            return Ok((0, FetchState::none_of(there.rewrites)));
+        };
         if state.complete == Some(commit) {
-            return Ok(0);
+            return Ok((0, state));
         }
         // A store that was restored from a backup may have fewer.
         let from = state.objects.min(there.objects);
@@ -49,9 +52,12 @@ impl SharedHistory<'_> {
             }
             total += fetched;
         }
-        let complete = Some(commit);
-        FetchState { objects, complete }.save(lock.folder())?;
-        Ok(total)
+        let fetched = FetchState {
+            objects,
+            complete: Some(commit),
+            rewrites: Some(there.rewrites),
+        };
+        Ok((total, fetched))
     }
 
     /// Fetches what is missing or broken in the histories of `roots`. Returns the number of objects
@@ -134,16 +140,17 @@ impl SharedHistory<'_> {
         Ok(numbers.len() as u64)
     }
 
-    /// Pushes the objects that the shared history lacks, and returns their number.
+    /// Pushes the objects that the shared history lacks, and returns their number; `None` if it was rewritten meanwhile.
     pub(super) async fn push_objects(
         &self,
         lock: &WriterLock<'_>,
         stamp: &CommitStamp,
-        shared: Option<ObjectId>,
+        there: Option<&TreeHead>,
         new: ObjectId,
-    ) -> Result<u64, SharedError> {
+    ) -> Result<Option<u64>, SharedError> {
+        let shared = there.and_then(|there| there.commit).map(transfer::id_of);
         let names = transfer::unshared_objects(&lock.context(stamp)?, shared, new)?;
-        self.put(lock, stamp, &names).await
+        self.put(lock, stamp, rewrites_of(there), &names).await
     }
 
     /// The names of all objects in the store.
@@ -164,16 +171,25 @@ impl SharedHistory<'_> {
         &self,
         lock: &WriterLock<'_>,
         stamp: &CommitStamp,
+        rewrites: u64,
         names: &[ObjectId],
-    ) -> Result<u64, SharedError> {
+    ) -> Result<Option<u64>, SharedError> {
         let mut left = names;
         while !left.is_empty() {
             let page = page_of(&lock.context(stamp)?, left)?;
-            self.trees.put_tree_objects(self.scope, &page).await?;
+            let put = self.trees.put_tree_objects(self.scope, rewrites, &page);
+            if !put.await? {
+                return Ok(None);
+            }
             left = &left[page.len()..];
         }
-        Ok(names.len() as u64)
+        Ok(Some(names.len() as u64))
     }
+}
+
+/// How often the shared history was rewritten.
+pub(super) fn rewrites_of(there: Option<&TreeHead>) -> u64 {
+    there.map_or(0, |there| there.rewrites)
 }
 
 /// Numbers of the objects that are missing in the folder's history, or broken there.

@@ -14,9 +14,11 @@ mod exchange;
 mod fetch_state;
 mod merge;
 pub mod repair;
+mod rewrite;
 mod transfer;
 mod union;
 
+pub use rewrite::Rewritten;
 pub(super) use union::{Hunk, MergedText, hunks, pieces};
 
 use daybook_domain::seams::TreeStore;
@@ -84,38 +86,88 @@ impl SharedHistory<'_> {
         lock: &WriterLock<'_>,
         stamp: &CommitStamp,
     ) -> Result<SyncReport, SharedError> {
+        let (report, _) = self.sync_to_head(lock, stamp).await?;
+        Ok(report)
+    }
+
+    /// As [`Self::sync`]; also returns the shared head that the folder has now.
+    async fn sync_to_head(
+        &self,
+        lock: &WriterLock<'_>,
+        stamp: &CommitStamp,
+    ) -> Result<(SyncReport, Option<TreeHead>), SharedError> {
         let mut report = SyncReport::default();
         for _ in 0..MAX_ATTEMPTS {
             lock.settle(stamp)?;
             let there = self.trees.tree_head(self.scope).await?;
-            if let Some(there) = &there {
-                report.fetched += self.fetch_history(lock, stamp, there).await?;
-            }
-            let commit = there.as_ref().map(|there| transfer::id_of(there.commit));
-            let Some(merged) = merge_heads(lock, stamp, commit, &mut report)? else {
-                return Ok(report);
+            let commit = there.as_ref().and_then(|there| there.commit);
+            let commit = commit.map(transfer::id_of);
+            let merged = self.fetch_and_merge(lock, stamp, there.as_ref(), &mut report);
+            let Some(merged) = merged.await? else {
+                return Ok((report, there));
             };
+            if there.is_some() && commit.is_none() && is_empty(lock, stamp, merged)? {
+                // Everything was removed, here too.
+                return Ok((report, there));
+            }
             report.head = Some(CommitHash(merged));
             let beside = merge_withheld(lock, there.as_ref())?;
             let is_shared = there
                 .as_ref()
                 .is_some_and(|there| commit == Some(merged) && there.beside == beside);
             if is_shared {
-                return Ok(report);
+                return Ok((report, there));
             }
-            report.pushed += self.push_objects(lock, stamp, commit, merged).await?;
+            let pushed = self.push_objects(lock, stamp, there.as_ref(), merged);
+            let Some(pushed) = pushed.await? else {
+                continue;
+            };
+            report.pushed += pushed;
             let seen = there.as_ref().map_or(0, |there| there.version);
             let name = transfer::name_of(merged);
             let advanced = self.trees.advance_tree(self.scope, seen, name, &beside);
-            if advanced.await?.is_some() {
+            if let Some(head) = advanced.await? {
                 let state = FetchState::load(lock.folder())?;
                 let complete = Some(merged);
                 FetchState { complete, ..state }.save(lock.folder())?;
-                return Ok(report);
+                return Ok((report, Some(head)));
             }
         }
+        Err(self.contended().into())
+    }
+
+    fn contended(&self) -> StoreError {
         let contended = format!("other machines keep changing the memory of {}", self.scope);
-        Err(StoreError::Busy(contended.into()).into())
+        StoreError::Busy(contended.into())
+    }
+
+    /// Fetches what the folder lacks of the shared history, and moves it to a commit that contains both. Returns that
+    /// commit; `None` if neither side has one.
+    async fn fetch_and_merge(
+        &self,
+        lock: &WriterLock<'_>,
+        stamp: &CommitStamp,
+        there: Option<&TreeHead>,
+        report: &mut SyncReport,
+    ) -> Result<Option<ObjectId>, SharedError> {
+        let before = FetchState::load(lock.folder())?;
+        let Some(there) = there else {
+            return Ok(merge_heads(lock, stamp, None, report)?);
+        };
+        let theirs = there.commit.map(transfer::id_of);
+        if before.rewrites == Some(there.rewrites) {
+            let fetching = self.fetch_history(lock, stamp, there, before);
+            let (fetched, state) = fetching.await?;
+            report.fetched += fetched;
+            state.save(lock.folder())?;
+            return Ok(merge_heads(lock, stamp, theirs, report)?);
+        }
+        let nothing = FetchState::none_of(there.rewrites);
+        let (fetched, state) = self.fetch_history(lock, stamp, there, nothing).await?;
+        report.fetched += fetched;
+        let merged = rewrite::take_over(lock, stamp, (theirs, before.complete), report)?;
+        state.save(lock.folder())?;
+        Ok(merged)
     }
 }
 
@@ -152,6 +204,15 @@ fn merge_heads(
             })
         }
     }
+}
+
+fn is_empty(
+    lock: &WriterLock<'_>,
+    stamp: &CommitStamp,
+    commit: ObjectId,
+) -> Result<bool, FilesError> {
+    let tree = lock.context(stamp)?.tree_of(Some(commit))?;
+    Ok(tree.files.is_empty() && tree.foreign.is_empty())
 }
 
 /// Moves the folder to the commit that `make` returns; `make` may stage a new one.
@@ -207,9 +268,12 @@ fn merge_withheld(lock: &WriterLock<'_>, there: Option<&TreeHead>) -> Result<Str
 /// Whether this folder is at the shared commit, with a history that was found complete. Reads only the
 /// branch and the fetch state.
 pub(crate) fn is_in_sync(folder: &Folder, shared: &TreeHead) -> Result<bool, FilesError> {
-    let commit = transfer::id_of(shared.commit);
+    let state = FetchState::load(folder)?;
+    let Some(commit) = shared.commit.map(transfer::id_of) else {
+        return Ok(state == FetchState::none_of(shared.rewrites));
+    };
     let is_there = folder.head()? == Some(CommitHash(commit));
-    Ok(is_there && FetchState::load(folder)?.complete == Some(commit))
+    Ok(is_there && state.complete == Some(commit))
 }
 
 #[cfg(test)]

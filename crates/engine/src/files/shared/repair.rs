@@ -68,7 +68,8 @@ impl SharedHistory<'_> {
     /// When the store or the disk cannot be read. Missing objects are a result, not an error.
     pub async fn check(&self, folder: &Folder) -> Result<SharedHistoryReport, SharedError> {
         let here = folder.check_history()?;
-        let Some(head) = self.trees.tree_head(self.scope).await? else {
+        let head = self.trees.tree_head(self.scope).await?;
+        let Some(commit) = head.and_then(|head| head.commit) else {
             let (missing_in_store, is_behind) = (0, false);
             return Ok(SharedHistoryReport {
                 here,
@@ -76,7 +77,7 @@ impl SharedHistory<'_> {
                 is_behind,
             });
         };
-        let commit = transfer::id_of(head.commit);
+        let commit = transfer::id_of(commit);
         let is_behind = !has_object(&folder.repository()?, commit);
         let missing_in_store = self.missing_in_store(folder, commit).await?.len() as u64;
         Ok(SharedHistoryReport {
@@ -97,12 +98,16 @@ impl SharedHistory<'_> {
         stamp: &CommitStamp,
     ) -> Result<RepairReport, SharedError> {
         let folder = lock.folder();
-        let Some(head) = self.trees.tree_head(self.scope).await? else {
+        // A history that was rewritten or removed since is taken over by the next synchronization.
+        let head = self.trees.tree_head(self.scope).await?;
+        let state = FetchState::load(folder)?;
+        let head = head.filter(|head| state.rewrites == Some(head.rewrites));
+        let Some((head, commit)) = head.and_then(|head| Some((head.clone(), head.commit?))) else {
             return Ok(RepairReport::default());
         };
         // The fetch state may rest on objects that are broken now.
-        FetchState::default().save(folder)?;
-        let commit = transfer::id_of(head.commit);
+        FetchState::none_of(head.rewrites).save(folder)?;
+        let commit = transfer::id_of(commit);
         let repo = folder.repository()?;
         let roots = integrity::roots(&repo);
         let mut roots = roots.map_err(FilesError::git("list the branches", folder.root()))?;
@@ -110,7 +115,8 @@ impl SharedHistory<'_> {
         roots.push(commit);
         let (fetched, _) = self.fetch_missing(lock, stamp, &roots).await?;
         let missing = self.missing_in_store(folder, commit).await?;
-        let restored = self.put(lock, stamp, &missing).await?;
+        let restored = self.put(lock, stamp, head.rewrites, &missing).await?;
+        let restored = restored.unwrap_or_default();
         Ok(RepairReport { fetched, restored })
     }
 

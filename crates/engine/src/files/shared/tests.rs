@@ -1,5 +1,6 @@
 mod concurrent;
 mod repair;
+mod rewrite;
 
 use std::sync::Arc;
 
@@ -206,10 +207,12 @@ fn an_object_that_is_not_what_its_name_says_is_refused() {
         bytes: b"nothing".to_vec(),
     };
     daybook_testkit::run(async {
-        store.0.put_tree_objects(&scope(), &[forged]).await.unwrap();
+        let (scope, forged) = (scope(), [forged]);
+        let put = store.0.put_tree_objects(&scope, 0, &forged);
+        assert!(put.await.unwrap());
         store
             .0
-            .advance_tree(&scope(), 0, ObjectName([7; 20]), "")
+            .advance_tree(&scope, 0, ObjectName([7; 20]), "")
             .await
             .unwrap();
     });

@@ -69,6 +69,19 @@ pub(super) fn union(base: &str, ours: &str, theirs: &str) -> String {
     text.joined()
 }
 
+/// A text of ours without the entries that the engine added to `base`.
+pub(super) fn without_new_entries(base: &str, ours: &str) -> String {
+    let known = EngineParts::of(&pieces(base)).entries;
+    let is_new = |piece: &String| match block(piece) {
+        Some(PageBlock::Ours(marker, _)) => !known.contains(&marker.id()),
+        _ => false,
+    };
+    pieces(ours)
+        .into_iter()
+        .filter(|piece| !is_new(piece))
+        .collect()
+}
+
 /// The engine's pieces of one side.
 #[derive(Default)]
 struct EngineParts {

@@ -20,6 +20,7 @@ use crate::files::purge_folder::PersonsLine;
 use crate::files::purged_text::PurgedText;
 use crate::files::reworded::record_reworded;
 use crate::files::rollouts::RolloutFiles;
+use crate::files::shared::Rewritten;
 use crate::files::write_pages::write_pages_with;
 use crate::files::{FilesConfig, FilesError, Folder, LockOutcome, WriterLock};
 use crate::jobs::consolidate::{commit_message, curated_orphans, index_files, orphans};
@@ -95,7 +96,7 @@ async fn purge_folder_in_place(
     purged: &PurgedText,
 ) -> Result<Option<PurgedFolder>, WorkError> {
     let path = folder(&worker.root, scope);
-    if !path.join(".git").exists() {
+    if !path.join(".git").exists() && !is_shared(worker, scope).await? {
         return Ok(Some(PurgedFolder::default()));
     }
     let open = Folder::open(&path, FilesConfig::default())?;
@@ -118,17 +119,34 @@ async fn purge_folder_in_place(
     record_reworded(&lock, &memory)?;
     let mut purged = purged.clone();
     purged.shown = shown_entries(&memory);
-    let mut done = PurgedFolder {
-        left: lock.purge_files(&purged, &stamp)?,
-        ..PurgedFolder::default()
+    let edit = || purge_locked(&lock, &purged, worker);
+    let mut done = match worker.folder_sync() {
+        None => edit()?,
+        Some(sharing) => {
+            let edit = || {
+                edit().map(|report| Rewritten {
+                    history: report.rewritten,
+                    report,
+                })
+            };
+            sharing.rewrite(scope, &lock, &stamp, edit).await?.report
+        }
     };
-    if worker.folder_sync().is_none() {
-        done.rewritten = lock.purge_history(&purged, &stamp)?;
-    }
     let is_empty = memory.rollouts.as_ref().is_none_or(Vec::is_empty) && memory.is_empty();
     index_files(worker, scope, (lock, &stamp), None).await?;
-    done.is_removed = is_empty && worker.folder_sync().is_none() && !has_own_words(&path);
+    done.is_removed = is_empty && !has_own_words(&path);
     Ok(Some(done))
+}
+
+/// Whether machines share files of this scope, which this one may not have yet.
+async fn is_shared(worker: &WorkerContext, scope: &Scope) -> Result<bool, StoreError> {
+    match &worker.trees {
+        None => Ok(false),
+        Some(trees) => {
+            let head = trees.tree_head(scope).await?;
+            Ok(head.is_some_and(|head| head.commit.is_some()))
+        }
+    }
 }
 
 /// The markers of all entries that the memory shows.

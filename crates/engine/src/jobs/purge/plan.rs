@@ -518,6 +518,11 @@ pub(super) async fn known_scopes(worker: &WorkerContext) -> Result<BTreeSet<Scop
         &worker.root,
         &worker.tenant,
     ));
+    if let Some(trees) = &worker.trees {
+        let shared = trees.tree_heads(&worker.tenant).await?.into_iter();
+        let there = shared.filter(|(_, head)| head.commit.is_some());
+        scopes.extend(there.map(|(scope, _)| scope));
+    }
     scopes.insert(Scope {
         tenant: worker.tenant.clone(),
         kind: ScopeKind::User,

@@ -18,7 +18,7 @@ use super::folders::{
 use super::intent::PurgeIntent;
 use super::plan::known_scopes;
 use super::tombstones::{TombstoneError, TombstoneFile};
-use crate::files::layout::{folder, run_folder};
+use crate::files::layout::run_folder;
 use crate::files::purge_folder::PersonsLine;
 use crate::files::purged_text::PurgedText;
 use crate::jobs::{WorkError, WorkerContext};
@@ -54,8 +54,6 @@ pub struct PurgeReport {
     pub objects: usize,
     /// Lines of a person's own that repeat purged words, by scope. They stay until the person takes them out.
     pub left: BTreeMap<String, Vec<PersonsLine>>,
-    /// Folders whose history is shared by several machines, and keeps its past states.
-    pub shared: Vec<String>,
 }
 
 /// How far a purge came.
@@ -192,9 +190,6 @@ async fn purge_folders(
                 return Ok(FoldersOutcome::Busy(scope.to_string()));
             };
             report.observations += observations;
-        }
-        if worker.folder_sync().is_some() && folder(&worker.root, scope).exists() {
-            report.shared.push(scope.to_string());
         }
         note_folder(report, scope.to_string(), done);
     }

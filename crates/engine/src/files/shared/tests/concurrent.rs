@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use super::*;
 
 /// A store whose every call first yields, so that a test decides which machine continues.
-struct GatedTreeStore<'a>(&'a MemoryStore);
+pub(super) struct GatedTreeStore<'a>(pub(super) &'a MemoryStore);
 
 /// Yields once.
 async fn gate() {
@@ -55,10 +55,11 @@ impl TreeStore for GatedTreeStore<'_> {
     async fn put_tree_objects(
         &self,
         scope: &Scope,
+        rewrites: u64,
         objects: &[TreeObject],
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         gate().await;
-        self.0.put_tree_objects(scope, objects).await
+        self.0.put_tree_objects(scope, rewrites, objects).await
     }
 
     async fn advance_tree(
@@ -71,10 +72,22 @@ impl TreeStore for GatedTreeStore<'_> {
         gate().await;
         self.0.advance_tree(scope, seen, commit, beside).await
     }
+
+    async fn rewrite_tree(
+        &self,
+        scope: &Scope,
+        seen: u64,
+        commit: ObjectName,
+        beside: &str,
+        kept: &[ObjectName],
+    ) -> Result<Option<TreeHead>, StoreError> {
+        gate().await;
+        let rewritten = self.0.rewrite_tree(scope, seen, commit, beside, kept);
+        rewritten.await
+    }
 }
 
-/// Synchronizes both machines at once. Wherever both could continue, the next of `order` decides whether
-/// the second does; past its end, the first. Returns the whole order.
+/// Synchronizes both machines at once, in this order.
 fn sync_concurrently(
     store: &SharedStore,
     one: &TestFolder,
@@ -87,8 +100,21 @@ fn sync_concurrently(
         scope: &scope,
     };
     let (one, other, stamp) = (lock(&one.folder), lock(&other.folder), stamp());
-    let mut one = pin!(shared.sync(&one, &stamp));
-    let mut other = pin!(shared.sync(&other, &stamp));
+    let one = async { shared.sync(&one, &stamp).await.map(drop) };
+    let other = async { shared.sync(&other, &stamp).await.map(drop) };
+    run_in_order((one, other), order)
+}
+
+/// Runs two calls at once. Wherever both could continue, the next of `order` decides whether the second does; past its
+/// end, the first. Returns the whole order.
+pub(super) fn run_in_order(
+    (one, other): (
+        impl Future<Output = Result<(), SharedError>>,
+        impl Future<Output = Result<(), SharedError>>,
+    ),
+    order: &[bool],
+) -> Vec<bool> {
+    let (mut one, mut other) = (pin!(one), pin!(other));
     let mut context = Context::from_waker(Waker::noop());
     let (mut is_done, mut taken) = ([false; 2], Vec::new());
     while is_done != [true; 2] {
@@ -113,7 +139,7 @@ fn sync_concurrently(
 }
 
 /// The next order in which the first machine yields once more, or `None` after the last.
-fn next_order(mut order: Vec<bool>) -> Option<Vec<bool>> {
+pub(super) fn next_order(mut order: Vec<bool>) -> Option<Vec<bool>> {
     while order.pop()? {}
     order.push(true);
     Some(order)

@@ -23,9 +23,10 @@ fn without(store: &SharedStore, number: usize) -> (SharedStore, TreeObject) {
         let scope = scope();
         let mut objects = store.0.tree_objects(&scope, 0, usize::MAX).await.unwrap();
         let lost = objects.remove(number);
-        let put = lacking.0.put_tree_objects(&scope, &objects).await;
+        let put = lacking.0.put_tree_objects(&scope, 0, &objects).await;
         put.unwrap();
-        let advanced = lacking.0.advance_tree(&scope, 0, head.commit, &head.beside);
+        let commit = head.commit.unwrap();
+        let advanced = lacking.0.advance_tree(&scope, 0, commit, &head.beside);
         assert!(advanced.await.unwrap().is_some());
         lost
     });
