@@ -225,17 +225,6 @@ fn machines_that_push_while_it_is_taken_out_bring_nothing_back_in_any_order() {
         let pushing = async { shared.sync(&there_lock, &stamp).await.map(drop) };
         let order = run_in_order((rewriting, pushing), &order);
         drop((here_lock, there_lock));
-        eprintln!(
-            "ORDER {order:?} here {:?} there {:?} store {:?}",
-            here.log(),
-            there.log(),
-            store.head()
-        );
-        eprintln!(
-            "own here {:?} there {:?}",
-            here.read("topics/own.md"),
-            there.read("topics/own.md")
-        );
         // What it wrote before it knew is gone from the store, or taken out by a second call.
         store.rewrite(&here, StepObserver::default()).unwrap();
         store.sync(&there);
