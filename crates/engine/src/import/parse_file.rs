@@ -121,6 +121,19 @@ impl<'a> FileParser<'a> {
         Ok(self.flush(true))
     }
 
+    /// Reads what stands beside the file, before its first line.
+    pub(super) fn read_beside(
+        &mut self,
+        pieces: Vec<Vec<u8>>,
+        reader: &mut dyn TranscriptReader,
+    ) -> Result<(), ReceiverClosed> {
+        let mut items = Vec::new();
+        for piece in pieces {
+            self.line(0, 0, &piece, reader, &mut items)?;
+        }
+        Ok(())
+    }
+
     fn line(
         &mut self,
         number: u32,

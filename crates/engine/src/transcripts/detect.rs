@@ -10,6 +10,7 @@ use serde::de::{Deserializer, IgnoredAny};
 use strum::IntoStaticStr;
 
 use super::sketch::{FirstOf, Sketch};
+use super::{gemini, qwen};
 
 /// Bytes of a file's text that detection reads.
 pub const HEAD: usize = 64 * 1024;
@@ -28,6 +29,10 @@ pub enum TranscriptFormat {
     Chat(ChatShape),
     /// Sessions as Agno stores them: rows with runs and their messages.
     Agno(ChatShape),
+    /// A session of Gemini CLI.
+    Gemini(ChatShape),
+    /// A session of Qwen Code.
+    Qwen,
     /// Something else, with a description of it.
     Unknown(String),
 }
@@ -46,6 +51,14 @@ impl TranscriptFormat {
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         self.into()
+    }
+
+    /// How the file is laid out, where the format allows several layouts.
+    pub(super) fn shape(&self) -> Option<ChatShape> {
+        match self {
+            Self::Chat(shape) | Self::Agno(shape) | Self::Gemini(shape) => Some(*shape),
+            Self::Codex | Self::ClaudeCode | Self::Qwen | Self::Unknown(_) => None,
+        }
     }
 }
 
@@ -82,11 +95,15 @@ fn list(text: &[u8]) -> TranscriptFormat {
 /// Lines of objects, or one object that takes several lines.
 fn objects(text: &[u8]) -> TranscriptFormat {
     let first = Sketch::of_beginning(text);
+    let shape = match takes_several_lines(text) || first.has("messages") {
+        true => ChatShape::Document,
+        false => ChatShape::Lines,
+    };
     if first.is_agno() {
-        return TranscriptFormat::Agno(match takes_several_lines(text) {
-            true => ChatShape::Document,
-            false => ChatShape::Lines,
-        });
+        return TranscriptFormat::Agno(shape);
+    }
+    if gemini::is_evident(&first) {
+        return TranscriptFormat::Gemini(shape);
     }
     if let Some(format) = first.format() {
         return format;
@@ -157,6 +174,9 @@ impl Sketch {
         if self.is_claude() {
             return Some(TranscriptFormat::ClaudeCode);
         }
+        if qwen::is_evident(self) {
+            return Some(TranscriptFormat::Qwen);
+        }
         if let Some(agent) = self.other_agent() {
             return Some(TranscriptFormat::Unknown(format!(
                 "a session of {agent}, which is not read yet"
@@ -222,14 +242,7 @@ impl Sketch {
         let kind = &*self.kind;
         let begins = |prefix: &str| kind.starts_with(prefix);
         Some(match () {
-            () if self.has("projectHash") || kind == "gemini" => "Gemini CLI",
             () if self.has("history") && self.has("start_time") => "Gemini CLI",
-            () if self.has("systemPayload") => "Qwen Code",
-            () if self.has("sessionId")
-                && self.message.as_ref().is_some_and(|m| m.has("parts")) =>
-            {
-                "Qwen Code"
-            }
             () if self.has("data")
                 && (begins("session.") || begins("user.") || begins("assistant.")) =>
             {

@@ -9,6 +9,7 @@
 //! anything is stored.
 
 pub mod agno;
+pub mod beside;
 pub mod census;
 pub mod chat;
 pub mod claude;
@@ -21,7 +22,12 @@ pub mod peek;
 pub mod pieces;
 pub mod stream;
 
+mod format;
+mod gemini;
+mod genai;
+mod item_writer;
 mod json;
+mod qwen;
 mod readers;
 mod sketch;
 mod squeeze;

@@ -60,6 +60,14 @@ fn a_reader_that_goes_on_says_first_whose_events_follow() {
             TranscriptFormat::Chat(ChatShape::Lines),
             r#"{"role":"user","content":"hello"}"#,
         ),
+        (
+            TranscriptFormat::Gemini(ChatShape::Lines),
+            r#"{"id":"m1","type":"user","content":"hello"}"#,
+        ),
+        (
+            TranscriptFormat::Qwen,
+            r#"{"uuid":"u1","type":"user","message":{"parts":[{"text":"hello"}]}}"#,
+        ),
     ];
     for (format, line) in lines {
         let mut out = Vec::new();
@@ -149,10 +157,12 @@ pub(super) fn told(format: &TranscriptFormat, lines: &[&str]) -> Vec<String> {
 }
 
 /// All formats that have a reader.
-pub(super) const FORMATS: [TranscriptFormat; 3] = [
+pub(super) const FORMATS: [TranscriptFormat; 5] = [
     TranscriptFormat::Codex,
     TranscriptFormat::ClaudeCode,
     TranscriptFormat::Chat(ChatShape::Lines),
+    TranscriptFormat::Gemini(ChatShape::Lines),
+    TranscriptFormat::Qwen,
 ];
 
 proptest::proptest! {

@@ -5,7 +5,10 @@ use super::chat::ChatReader;
 use super::claude::ClaudeReader;
 use super::codex::CodexReader;
 use super::detect::TranscriptFormat;
+use super::format::SessionReader;
+use super::gemini::Gemini;
 use super::item::{BadState, TranscriptReader};
+use super::qwen::Qwen;
 use crate::places::folding::GitCommonDir;
 
 /// Opens the reader of a format; `None` if it has none. `state` is the result of
@@ -22,6 +25,10 @@ pub fn reader<'a>(
         TranscriptFormat::ClaudeCode => Some(Box::new(ClaudeReader::new(name, git, state)?)),
         TranscriptFormat::Chat(_) => Some(Box::new(ChatReader::new(name, git, state)?)),
         TranscriptFormat::Agno(_) => Some(Box::new(AgnoReader::new(name, state)?)),
+        TranscriptFormat::Gemini(_) => {
+            Some(Box::new(SessionReader::<Gemini>::new(name, git, state)?))
+        }
+        TranscriptFormat::Qwen => Some(Box::new(SessionReader::<Qwen>::new(name, git, state)?)),
         TranscriptFormat::Unknown(_) => None,
     })
 }
