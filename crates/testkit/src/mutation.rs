@@ -29,7 +29,7 @@ macro_rules! transcript {
 }
 
 /// Small transcripts, one for each format that Daybook reads: the name of a file, and its bytes.
-pub const TRANSCRIPTS: [(&str, &[u8]); 9] = [
+pub const TRANSCRIPTS: [(&str, &[u8]); 12] = [
     transcript!("claude-code.jsonl"),
     transcript!("codex.jsonl"),
     transcript!("codex-legacy.jsonl"),
@@ -39,6 +39,9 @@ pub const TRANSCRIPTS: [(&str, &[u8]); 9] = [
     transcript!("gemini.jsonl"),
     transcript!("gemini.json"),
     transcript!("qwen.jsonl"),
+    transcript!("copilot.jsonl"),
+    transcript!("cursor.jsonl"),
+    transcript!("opencode.jsonl"),
 ];
 
 /// Pieces that parsers get wrong: encodings, escapes, numbers, separators, marks of Daybook's own formats.

@@ -53,10 +53,31 @@ const PLACES: &[TranscriptPlace] = &[
         home: ".qwen",
         below: &["projects", "tmp"],
     },
+    TranscriptPlace {
+        name: "Copilot CLI",
+        agent: "copilot-cli",
+        variable: "COPILOT_HOME",
+        home: ".copilot",
+        below: &["session-state"],
+    },
+    TranscriptPlace {
+        name: "Cursor",
+        agent: "cursor",
+        variable: "",
+        home: ".cursor",
+        below: &["projects"],
+    },
+    TranscriptPlace {
+        name: "OpenCode",
+        agent: "opencode",
+        variable: "XDG_DATA_HOME",
+        home: ".local/share",
+        below: &["opencode/storage/session"],
+    },
 ];
 
 /// Folders whose JSON documents are sessions; elsewhere a document is an agent's own settings.
-const OF_DOCUMENTS: &[&str] = &["chats"];
+const OF_DOCUMENTS: &[&str] = &["chats", "opencode/storage/session"];
 
 /// A folder of transcripts of one agent.
 pub(crate) struct TranscriptFolder {
@@ -116,5 +137,13 @@ mod tests {
         check("/home/ada/.codex/archived_sessions/rollout.jsonl.zst", true);
         check("/home/ada/.gemini/tmp/tidepool/chats/session-1.json", true);
         check("/home/ada/.gemini/tmp/tidepool/logs.json", false);
+        check(
+            "/home/ada/.local/share/opencode/storage/session/p/ses_1.json",
+            true,
+        );
+        check(
+            "/home/ada/.local/share/opencode/storage/part/m/prt_1.json",
+            false,
+        );
     }
 }

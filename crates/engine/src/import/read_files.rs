@@ -252,7 +252,7 @@ impl FileReader<'_> {
         parser.all_ids = rewritten.then(HashSet::new);
         if start == ReadPosition::default() {
             let beside = pieces_beside(path, &format);
-            if parser.read_beside(beside, &mut *reader).is_err() {
+            if parser.read_beside(beside, &mut *reader)?.is_err() {
                 return Ok(());
             }
         }

@@ -6,9 +6,10 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::detect::{ChatShape, TranscriptFormat};
 use crate::bounded;
@@ -20,36 +21,112 @@ const TAIL: u64 = 4 * 1024;
 /// Folders above a session of Gemini CLI that may name its project's folder.
 const ABOVE: usize = 3;
 
-/// The pieces that describe the transcript at `path`. A file that is missing or cannot be read is none.
+/// A piece, and the number of the line that it stands for: 0 where it only describes the session.
+pub type NumberedPiece = (u32, Vec<u8>);
+
+/// The pieces that stand beside the transcript at `path`, read as they are asked for. A file that is missing or cannot
+/// be read is none.
 #[must_use]
-pub fn pieces_beside(path: &Path, format: &TranscriptFormat) -> Vec<Vec<u8>> {
-    match format {
+pub fn pieces_beside(
+    path: &Path,
+    format: &TranscriptFormat,
+) -> Box<dyn Iterator<Item = NumberedPiece>> {
+    let described = match format {
         TranscriptFormat::Gemini(shape) => gemini(path, *shape),
+        TranscriptFormat::Cursor => cursor(path),
+        TranscriptFormat::OpenCode(ChatShape::Document) => return Box::new(opencode(path)),
         _ => Vec::new(),
-    }
+    };
+    let pieces = described
+        .into_iter()
+        .map(|value| (0, value.to_string().into_bytes()));
+    Box::new(pieces)
 }
 
 /// The project's folder, which a file above the sessions names, and the kind, which a document states at its end.
-fn gemini(path: &Path, shape: ChatShape) -> Vec<Vec<u8>> {
+fn gemini(path: &Path, shape: ChatShape) -> Vec<Value> {
     let folders = path.ancestors().skip(1).take(ABOVE);
     let named = folders
         .filter_map(|folder| read(&folder.join(".project_root")))
         .next();
     let folder = named.and_then(|name| String::from_utf8(name).ok());
-    let mut pieces = Vec::new();
-    pieces.extend(folder.map(|folder| {
-        json!({"projectRoot": folder.trim()})
-            .to_string()
-            .into_bytes()
-    }));
+    let mut described = Vec::new();
+    described.extend(folder.map(|folder| json!({"projectRoot": folder.trim()})));
     // No text within JSON holds a line end as it is, so that this is a field of the outermost object.
     const SUB_AGENT: &[u8] = b"\n  \"kind\": \"subagent\"";
     if shape == ChatShape::Document
         && tail(path).is_some_and(|tail| memchr::memmem::find(&tail, SUB_AGENT).is_some())
     {
-        pieces.push(json!({"kind": "subagent"}).to_string().into_bytes());
+        described.push(json!({"kind": "subagent"}));
     }
-    pieces
+    described
+}
+
+/// The file's time, since its lines have none, and whether it lies in the folder of sub-agents.
+fn cursor(path: &Path) -> Vec<Value> {
+    let is_sub_agent = path
+        .parent()
+        .is_some_and(|folder| folder.ends_with("subagents"));
+    vec![json!({"is_sub_agent": is_sub_agent, "file_time": file_time(path)})]
+}
+
+/// When the file was last changed, in milliseconds since 1970.
+fn file_time(path: &Path) -> Option<u64> {
+    let modified = path.metadata().ok()?.modified().ok()?;
+    u64::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
+}
+
+/// The session, then each of its messages followed by its parts: `message/<session>/<message>.json` and
+/// `part/<message>/<part>.json`, in the folder in which `session/<project>/<session>.json` lies.
+fn opencode(path: &Path) -> impl Iterator<Item = NumberedPiece> + use<> {
+    let storage = path
+        .ancestors()
+        .nth(3)
+        .map(Path::to_owned)
+        .unwrap_or_default();
+    let session = read(path).unwrap_or_default();
+    let id = id_of(&session);
+    let messages = match id.is_empty() {
+        true => Vec::new(),
+        false => documents(&storage.join("message").join(id)),
+    };
+    let of_messages = messages.into_iter().flat_map(move |message| {
+        let bytes = read(&message).unwrap_or_default();
+        let id = id_of(&bytes);
+        let parts = match id.is_empty() {
+            true => Vec::new(),
+            false => documents(&storage.join("part").join(id)),
+        };
+        let parts = parts.into_iter().filter_map(|part| read(&part));
+        std::iter::once(bytes).chain(parts)
+    });
+    let pieces = of_messages.filter(|piece| !piece.is_empty());
+    std::iter::once((0, session)).chain((1..).zip(pieces))
+}
+
+/// The id in a document, if it is the name of one folder.
+fn id_of(document: &[u8]) -> String {
+    let document: Value = serde_json::from_slice(document).unwrap_or_default();
+    let id = document["id"].as_str().unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    match id.chars().all(is_plain) {
+        true => id.to_owned(),
+        false => String::new(),
+    }
+}
+
+/// The JSON documents in a folder, in the order of their names.
+fn documents(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let mut documents: Vec<PathBuf> = paths
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        })
+        .collect();
+    documents.sort();
+    documents
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
@@ -82,13 +159,39 @@ mod tests {
         fs::write(&path, text).expect("a file");
         let pieces = pieces_beside(&path, &TranscriptFormat::Gemini(ChatShape::Document));
         let texts: Vec<String> = pieces
-            .into_iter()
-            .map(|piece| String::from_utf8(piece).expect("text"))
+            .map(|(_, piece)| String::from_utf8(piece).expect("text"))
             .collect();
         let expected = [
             r#"{"projectRoot":"/home/ada/tidepool"}"#,
             r#"{"kind":"subagent"}"#,
         ];
         assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn the_messages_of_an_opencode_session_are_followed_by_their_parts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(&path, text).expect("a file");
+            path
+        };
+        let session = write("session/p/ses_1.json", r#"{"id":"ses_1"}"#);
+        write("message/ses_1/msg_1.json", r#"{"id":"msg_1"}"#);
+        write("message/ses_1/msg_2.json", r#"{"id":"../msg_1"}"#);
+        write("part/msg_1/prt_1.json", r#"{"id":"prt_1"}"#);
+        write("part/msg_1/prt_2.json", r#"{"id":"prt_2"}"#);
+        let format = TranscriptFormat::OpenCode(ChatShape::Document);
+        let numbered = pieces_beside(&session, &format)
+            .map(|(number, piece)| format!("{number} {}", String::from_utf8(piece).expect("text")));
+        let expected = [
+            r#"0 {"id":"ses_1"}"#,
+            r#"1 {"id":"msg_1"}"#,
+            r#"2 {"id":"prt_1"}"#,
+            r#"3 {"id":"prt_2"}"#,
+            r#"4 {"id":"../msg_1"}"#,
+        ];
+        assert_eq!(numbered.collect::<Vec<_>>(), expected);
     }
 }

@@ -150,8 +150,8 @@ impl Census {
         };
         let mut pieces = PieceReader::new(bounded::open(path)?, &format)?;
         let mut out = Vec::new();
-        for piece in pieces_beside(path, &format) {
-            self.bad_lines += u64::from(reader.line(0, &piece, &mut out).is_err());
+        for (number, piece) in pieces_beside(path, &format) {
+            self.bad_lines += u64::from(reader.line(number, &piece, &mut out).is_err());
         }
         loop {
             let line = match pieces.step()? {

@@ -10,7 +10,7 @@ use serde::de::{Deserializer, IgnoredAny};
 use strum::IntoStaticStr;
 
 use super::sketch::{FirstOf, Sketch};
-use super::{gemini, qwen};
+use super::{copilot, cursor, gemini, opencode, qwen};
 
 /// Bytes of a file's text that detection reads.
 pub const HEAD: usize = 64 * 1024;
@@ -33,6 +33,13 @@ pub enum TranscriptFormat {
     Gemini(ChatShape),
     /// A session of Qwen Code.
     Qwen,
+    /// A session of GitHub Copilot CLI.
+    Copilot,
+    /// A transcript of Cursor's agent.
+    Cursor,
+    /// A session of OpenCode.
+    #[strum(serialize = "opencode")]
+    OpenCode(ChatShape),
     /// Something else, with a description of it.
     Unknown(String),
 }
@@ -56,8 +63,15 @@ impl TranscriptFormat {
     /// How the file is laid out, where the format allows several layouts.
     pub(super) fn shape(&self) -> Option<ChatShape> {
         match self {
-            Self::Chat(shape) | Self::Agno(shape) | Self::Gemini(shape) => Some(*shape),
-            Self::Codex | Self::ClaudeCode | Self::Qwen | Self::Unknown(_) => None,
+            Self::Chat(shape) | Self::Agno(shape) | Self::Gemini(shape) | Self::OpenCode(shape) => {
+                Some(*shape)
+            }
+            Self::Codex
+            | Self::ClaudeCode
+            | Self::Qwen
+            | Self::Copilot
+            | Self::Cursor
+            | Self::Unknown(_) => None,
         }
     }
 }
@@ -105,6 +119,12 @@ fn objects(text: &[u8]) -> TranscriptFormat {
     if gemini::is_evident(&first) {
         return TranscriptFormat::Gemini(shape);
     }
+    if opencode::is_evident(&first) {
+        return TranscriptFormat::OpenCode(match is_alone(text) {
+            true => ChatShape::Document,
+            false => ChatShape::Lines,
+        });
+    }
     if let Some(format) = first.format() {
         return format;
     }
@@ -119,6 +139,13 @@ fn objects(text: &[u8]) -> TranscriptFormat {
     TranscriptFormat::Unknown(first.described(""))
 }
 
+/// Whether nothing follows the first object.
+fn is_alone(text: &[u8]) -> bool {
+    let mut json = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+    let ends = json.next().is_some_and(|first| first.is_ok());
+    !ends || text[json.byte_offset()..].trim_ascii().is_empty()
+}
+
 /// Whether the first object continues after its first line.
 fn takes_several_lines(text: &[u8]) -> bool {
     let line = memchr::memchr(b'\n', text).unwrap_or(text.len());
@@ -130,6 +157,10 @@ fn takes_several_lines(text: &[u8]) -> bool {
         None => false,
     }
 }
+
+/// A message or a part in a file of its own.
+const PART_OF_OPENCODE: &str =
+    "a part of a session of OpenCode, which is read with the session's file";
 
 /// Kinds of lines that Codex writes in an envelope.
 const CODEX_KINDS: &[&str] = &[
@@ -177,10 +208,17 @@ impl Sketch {
         if qwen::is_evident(self) {
             return Some(TranscriptFormat::Qwen);
         }
+        if copilot::is_evident(self) {
+            return Some(TranscriptFormat::Copilot);
+        }
+        if cursor::is_evident(self) {
+            return Some(TranscriptFormat::Cursor);
+        }
         if let Some(agent) = self.other_agent() {
-            return Some(TranscriptFormat::Unknown(format!(
-                "a session of {agent}, which is not read yet"
-            )));
+            return Some(TranscriptFormat::Unknown(match agent {
+                PART_OF_OPENCODE => agent.to_owned(),
+                agent => format!("a session of {agent}, which is not read yet"),
+            }));
         }
         if self.is_message() {
             return Some(TranscriptFormat::Chat(ChatShape::Lines));
@@ -240,23 +278,16 @@ impl Sketch {
     /// Another agent's name, if the line has its unmistakable keys.
     fn other_agent(&self) -> Option<&'static str> {
         let kind = &*self.kind;
-        let begins = |prefix: &str| kind.starts_with(prefix);
         Some(match () {
             () if self.has("history") && self.has("start_time") => "Gemini CLI",
-            () if self.has("data")
-                && (begins("session.") || begins("user.") || begins("assistant.")) =>
-            {
-                "Copilot"
-            }
-            () if !self.role.is_empty() && self.message.is_some() => "Cursor",
             () if kind == "session" && self.has("version") => "OpenClaw or pi",
             () if kind == "session_start" => "Droid",
             () if kind == "message" && (self.has("session_id") || self.has("sessionId")) => "Droid",
             () if kind == "system" && self.has("model") && self.has("cwd") => "Droid",
             () if kind == "metadata" && self.has("protocol_version") => "Kimi",
             () if self.has("step_index") && self.has("source") => "Antigravity",
-            () if self.has("sessionID") || self.has("messageID") || self.has("projectID") => {
-                "OpenCode"
+            () if self.has("sessionID") || self.has("messageID") || self.has("callID") => {
+                PART_OF_OPENCODE
             }
             () if self.role.is_empty()
                 && matches!(kind, "system" | "user" | "assistant")

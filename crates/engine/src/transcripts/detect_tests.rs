@@ -116,11 +116,6 @@ fn other_agents_are_named() {
         "Gemini CLI",
     );
     check_unknown(
-        r#"{"role":"user","message":{"content":[{"type":"text","text":"hello"}]}}"#,
-        "Cursor",
-    );
-    check_unknown(r#"{"type":"session.start","data":{}}"#, "Copilot");
-    check_unknown(
         r#"{"type":"session","version":3,"id":"x","cwd":"/"}"#,
         "OpenClaw",
     );

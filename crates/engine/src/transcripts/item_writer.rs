@@ -255,11 +255,27 @@ impl<'w> ItemWriter<'w> {
         }
     }
 
-    /// Retracts a record and all behind it; all that are known if this one is not.
+    /// The tool of a call without a result yet.
+    pub(super) fn open_tool(&self, id: &str) -> Option<&str> {
+        self.state.calls.get(id).map(String::as_str)
+    }
+
+    /// Whether a record is among the newest ones.
+    pub(super) fn knows_record(&self, id: &str) -> bool {
+        self.state.records.iter().any(|(known, _)| known == id)
+    }
+
+    /// Retracts a record and all behind it; none if it is not known.
     pub(super) fn retract_from(&mut self, id: &str) {
         let records = &self.state.records;
-        let first = records.iter().position(|(known, _)| known == id);
-        self.retract(first.unwrap_or(0));
+        if let Some(first) = records.iter().position(|(known, _)| known == id) {
+            self.retract(first);
+        }
+    }
+
+    /// Retracts all records that are known.
+    pub(super) fn retract_all(&mut self) {
+        self.retract(0);
     }
 
     /// Retracts all records behind one; none if it is not known.

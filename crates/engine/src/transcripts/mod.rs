@@ -22,11 +22,15 @@ pub mod peek;
 pub mod pieces;
 pub mod stream;
 
+mod blocks;
+mod copilot;
+mod cursor;
 mod format;
 mod gemini;
 mod genai;
 mod item_writer;
 mod json;
+mod opencode;
 mod qwen;
 mod readers;
 mod sketch;

@@ -68,6 +68,14 @@ fn a_reader_that_goes_on_says_first_whose_events_follow() {
             TranscriptFormat::Qwen,
             r#"{"uuid":"u1","type":"user","message":{"parts":[{"text":"hello"}]}}"#,
         ),
+        (
+            TranscriptFormat::Copilot,
+            r#"{"type":"user.message","id":"e1","data":{"content":"hello"}}"#,
+        ),
+        (
+            TranscriptFormat::Cursor,
+            r#"{"role":"user","message":{"content":"hello"}}"#,
+        ),
     ];
     for (format, line) in lines {
         let mut out = Vec::new();
@@ -157,12 +165,15 @@ pub(super) fn told(format: &TranscriptFormat, lines: &[&str]) -> Vec<String> {
 }
 
 /// All formats that have a reader.
-pub(super) const FORMATS: [TranscriptFormat; 5] = [
+pub(super) const FORMATS: [TranscriptFormat; 8] = [
     TranscriptFormat::Codex,
     TranscriptFormat::ClaudeCode,
     TranscriptFormat::Chat(ChatShape::Lines),
     TranscriptFormat::Gemini(ChatShape::Lines),
     TranscriptFormat::Qwen,
+    TranscriptFormat::Copilot,
+    TranscriptFormat::Cursor,
+    TranscriptFormat::OpenCode(ChatShape::Lines),
 ];
 
 proptest::proptest! {

@@ -4,10 +4,13 @@ use super::agno::AgnoReader;
 use super::chat::ChatReader;
 use super::claude::ClaudeReader;
 use super::codex::CodexReader;
+use super::copilot::Copilot;
+use super::cursor::Cursor;
 use super::detect::TranscriptFormat;
-use super::format::SessionReader;
+use super::format::{SessionFormat, SessionReader};
 use super::gemini::Gemini;
 use super::item::{BadState, TranscriptReader};
+use super::opencode::OpenCode;
 use super::qwen::Qwen;
 use crate::places::folding::GitCommonDir;
 
@@ -20,15 +23,24 @@ pub fn reader<'a>(
     git: GitCommonDir<'a>,
     state: Option<&str>,
 ) -> Result<Option<Box<dyn TranscriptReader + 'a>>, BadState> {
-    Ok(match format {
-        TranscriptFormat::Codex => Some(Box::new(CodexReader::new(name, git, state)?)),
-        TranscriptFormat::ClaudeCode => Some(Box::new(ClaudeReader::new(name, git, state)?)),
-        TranscriptFormat::Chat(_) => Some(Box::new(ChatReader::new(name, git, state)?)),
-        TranscriptFormat::Agno(_) => Some(Box::new(AgnoReader::new(name, state)?)),
-        TranscriptFormat::Gemini(_) => {
-            Some(Box::new(SessionReader::<Gemini>::new(name, git, state)?))
-        }
-        TranscriptFormat::Qwen => Some(Box::new(SessionReader::<Qwen>::new(name, git, state)?)),
-        TranscriptFormat::Unknown(_) => None,
-    })
+    match format {
+        TranscriptFormat::Codex => Ok(Some(Box::new(CodexReader::new(name, git, state)?))),
+        TranscriptFormat::ClaudeCode => Ok(Some(Box::new(ClaudeReader::new(name, git, state)?))),
+        TranscriptFormat::Chat(_) => Ok(Some(Box::new(ChatReader::new(name, git, state)?))),
+        TranscriptFormat::Agno(_) => Ok(Some(Box::new(AgnoReader::new(name, state)?))),
+        TranscriptFormat::Gemini(_) => open::<Gemini>(name, git, state),
+        TranscriptFormat::Qwen => open::<Qwen>(name, git, state),
+        TranscriptFormat::Copilot => open::<Copilot>(name, git, state),
+        TranscriptFormat::Cursor => open::<Cursor>(name, git, state),
+        TranscriptFormat::OpenCode(_) => open::<OpenCode>(name, git, state),
+        TranscriptFormat::Unknown(_) => Ok(None),
+    }
+}
+
+fn open<'a, F: SessionFormat + 'a>(
+    name: &str,
+    git: GitCommonDir<'a>,
+    state: Option<&str>,
+) -> Result<Option<Box<dyn TranscriptReader + 'a>>, BadState> {
+    Ok(Some(Box::new(SessionReader::<F>::new(name, git, state)?)))
 }

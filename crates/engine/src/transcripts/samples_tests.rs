@@ -78,8 +78,8 @@ fn read(path: &Path) -> Sample {
     };
     let mut pieces = PieceReader::new(File::open(path).unwrap(), &format).unwrap();
     let mut out = Vec::new();
-    for piece in pieces_beside(path, &format) {
-        reader.line(0, &piece, &mut out).unwrap();
+    for (number, piece) in pieces_beside(path, &format) {
+        reader.line(number, &piece, &mut out).unwrap();
     }
     loop {
         let line = match pieces.step().unwrap() {
@@ -283,7 +283,7 @@ fn worktrees_of_real_sessions_are_folded() {
 
 /// The format of each sample of another agent; none for a file that is named and left.
 fn sample_format(name: &str) -> Option<&'static str> {
-    const FORMATS: [(&str, Option<&str>); 9] = [
+    const FORMATS: &[(&str, Option<&str>)] = &[
         ("agents/codex/schema_drift", Some("chat")),
         (".meta.json", None),
         ("agents/claude/", Some("claude-code")),
@@ -293,10 +293,13 @@ fn sample_format(name: &str) -> Option<&'static str> {
         ("agents/hermes/", Some("chat")),
         ("agents/gemini/schema_drift", None),
         ("agents/gemini/", Some("gemini")),
+        ("agents/qwen/", Some("qwen")),
+        ("agents/copilot/", Some("copilot")),
+        ("agents/cursor/", Some("cursor")),
+        ("storage_legacy/session/", Some("opencode")),
+        ("storage_v2/session/", Some("opencode")),
     ];
-    const OTHERS: [(&str, Option<&str>); 1] = [("agents/qwen/", Some("qwen"))];
-    let all = FORMATS.iter().chain(&OTHERS);
-    all.into_iter().find(|(part, _)| name.contains(part))?.1
+    FORMATS.iter().find(|(part, _)| name.contains(part))?.1
 }
 
 #[test]

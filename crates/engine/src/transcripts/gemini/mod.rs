@@ -51,7 +51,11 @@ impl SessionFormat for Gemini {
         if let Some(folder) = line.project_root.get() {
             out.set_folder(folder, None);
         } else if let Some(id) = line.rewind_to.get() {
-            out.retract_from(id);
+            // The host itself drops everything where it does not know the message.
+            match out.knows_record(id) {
+                true => out.retract_from(id),
+                false => out.retract_all(),
+            }
         } else if let Some(change) = &line.set.0 {
             read_change(change, out);
         } else if !line.session_id.is_empty() {
