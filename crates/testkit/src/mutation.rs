@@ -29,7 +29,7 @@ macro_rules! transcript {
 }
 
 /// Small transcripts, one for each format that Daybook reads: the name of a file, and its bytes.
-pub const TRANSCRIPTS: [(&str, &[u8]); 12] = [
+pub const TRANSCRIPTS: [(&str, &[u8]); 14] = [
     transcript!("claude-code.jsonl"),
     transcript!("codex.jsonl"),
     transcript!("codex-legacy.jsonl"),
@@ -42,6 +42,8 @@ pub const TRANSCRIPTS: [(&str, &[u8]); 12] = [
     transcript!("copilot.jsonl"),
     transcript!("cursor.jsonl"),
     transcript!("opencode.jsonl"),
+    transcript!("chatgpt.json"),
+    transcript!("claude-ai.json"),
 ];
 
 /// Pieces that parsers get wrong: encodings, escapes, numbers, separators, marks of Daybook's own formats.

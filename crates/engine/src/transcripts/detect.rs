@@ -10,7 +10,7 @@ use serde::de::{Deserializer, IgnoredAny};
 use strum::IntoStaticStr;
 
 use super::sketch::{FirstOf, Sketch};
-use super::{copilot, cursor, gemini, opencode, qwen};
+use super::{chatgpt, claude_ai, copilot, cursor, gemini, opencode, qwen};
 
 /// Bytes of a file's text that detection reads.
 pub const HEAD: usize = 64 * 1024;
@@ -40,6 +40,11 @@ pub enum TranscriptFormat {
     /// A session of OpenCode.
     #[strum(serialize = "opencode")]
     OpenCode(ChatShape),
+    /// Conversations that ChatGPT exported.
+    #[strum(serialize = "chatgpt")]
+    ChatGpt(ChatShape),
+    /// Conversations that Claude.ai exported.
+    ClaudeAi(ChatShape),
     /// Something else, with a description of it.
     Unknown(String),
 }
@@ -63,9 +68,12 @@ impl TranscriptFormat {
     /// How the file is laid out, where the format allows several layouts.
     pub(super) fn shape(&self) -> Option<ChatShape> {
         match self {
-            Self::Chat(shape) | Self::Agno(shape) | Self::Gemini(shape) | Self::OpenCode(shape) => {
-                Some(*shape)
-            }
+            Self::Chat(shape)
+            | Self::Agno(shape)
+            | Self::Gemini(shape)
+            | Self::OpenCode(shape)
+            | Self::ChatGpt(shape)
+            | Self::ClaudeAi(shape) => Some(*shape),
             Self::Codex
             | Self::ClaudeCode
             | Self::Qwen
@@ -100,6 +108,9 @@ fn list(text: &[u8]) -> TranscriptFormat {
     if sketch.is_agno() {
         return TranscriptFormat::Agno(ChatShape::Document);
     }
+    if let Some(format) = sketch.exported() {
+        return format;
+    }
     match sketch.is_message() {
         true => TranscriptFormat::Chat(ChatShape::Document),
         false => TranscriptFormat::Unknown(sketch.described("a list of ")),
@@ -115,6 +126,9 @@ fn objects(text: &[u8]) -> TranscriptFormat {
     };
     if first.is_agno() {
         return TranscriptFormat::Agno(shape);
+    }
+    if let Some(format) = first.exported() {
+        return format;
     }
     if gemini::is_evident(&first) {
         return TranscriptFormat::Gemini(shape);
@@ -227,6 +241,14 @@ impl Sketch {
         first
             .is_message()
             .then_some(TranscriptFormat::Chat(ChatShape::Document))
+    }
+
+    /// The format of a conversation that a chat service exported.
+    fn exported(&self) -> Option<TranscriptFormat> {
+        if chatgpt::is_evident(self) {
+            return Some(TranscriptFormat::ChatGpt(ChatShape::Document));
+        }
+        claude_ai::is_evident(self).then_some(TranscriptFormat::ClaudeAi(ChatShape::Document))
     }
 
     /// The first line of a rollout from before envelopes.

@@ -33,6 +33,7 @@ pub(super) struct SessionFields {
     /// The host's id; empty until a line names it.
     pub(super) host_id: String,
     pub(super) is_sub_agent: bool,
+    pub(super) memory_off: bool,
     pub(super) forked_from: Option<String>,
     pub(super) surface: Option<String>,
     pub(super) user: Option<String>,
@@ -163,6 +164,11 @@ impl<'w> ItemWriter<'w> {
         self.state.places.set_folder(cwd, branch, self.git);
     }
 
+    /// Begins the next session of a file that holds several.
+    pub(super) fn begin_session(&mut self) {
+        *self.state = WriterState::default();
+    }
+
     pub(super) fn session(&self) -> &SessionFields {
         &self.state.fields
     }
@@ -197,7 +203,7 @@ impl<'w> ItemWriter<'w> {
                 true => SessionKind::SubAgent,
                 false => SessionKind::Root,
             },
-            memory_off: false,
+            memory_off: fields.memory_off,
             forked_from: fields.forked_from,
             surface: fields.surface,
             user: fields.user,
@@ -325,7 +331,7 @@ impl<'w> ItemWriter<'w> {
         let mentions = mentions(written_by, origin, &content.text);
         let event = RawEvent {
             id,
-            line: self.number,
+            line: self.number.max(1),
             origin,
             at: self.state.at,
             text: event_text(text),

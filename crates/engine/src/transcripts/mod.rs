@@ -23,6 +23,8 @@ pub mod pieces;
 pub mod stream;
 
 mod blocks;
+mod chatgpt;
+mod claude_ai;
 mod copilot;
 mod cursor;
 mod format;
@@ -39,6 +41,7 @@ pub(crate) mod state;
 mod turn;
 mod when;
 mod wrappers;
+mod zip;
 
 #[cfg(test)]
 mod fuzz_tests;

@@ -165,7 +165,7 @@ pub(super) fn told(format: &TranscriptFormat, lines: &[&str]) -> Vec<String> {
 }
 
 /// All formats that have a reader.
-pub(super) const FORMATS: [TranscriptFormat; 8] = [
+pub(super) const FORMATS: [TranscriptFormat; 10] = [
     TranscriptFormat::Codex,
     TranscriptFormat::ClaudeCode,
     TranscriptFormat::Chat(ChatShape::Lines),
@@ -174,6 +174,8 @@ pub(super) const FORMATS: [TranscriptFormat; 8] = [
     TranscriptFormat::Copilot,
     TranscriptFormat::Cursor,
     TranscriptFormat::OpenCode(ChatShape::Lines),
+    TranscriptFormat::ChatGpt(ChatShape::Document),
+    TranscriptFormat::ClaudeAi(ChatShape::Document),
 ];
 
 proptest::proptest! {

@@ -2,7 +2,9 @@
 
 use super::agno::AgnoReader;
 use super::chat::ChatReader;
+use super::chatgpt::ChatGpt;
 use super::claude::ClaudeReader;
+use super::claude_ai::ClaudeAi;
 use super::codex::CodexReader;
 use super::copilot::Copilot;
 use super::cursor::Cursor;
@@ -33,6 +35,8 @@ pub fn reader<'a>(
         TranscriptFormat::Copilot => open::<Copilot>(name, git, state),
         TranscriptFormat::Cursor => open::<Cursor>(name, git, state),
         TranscriptFormat::OpenCode(_) => open::<OpenCode>(name, git, state),
+        TranscriptFormat::ChatGpt(_) => open::<ChatGpt>(name, git, state),
+        TranscriptFormat::ClaudeAi(_) => open::<ClaudeAi>(name, git, state),
         TranscriptFormat::Unknown(_) => Ok(None),
     }
 }
