@@ -29,7 +29,7 @@ macro_rules! transcript {
 }
 
 /// Small transcripts, one for each format that Daybook reads: the name of a file, and its bytes.
-pub const TRANSCRIPTS: [(&str, &[u8]); 14] = [
+pub const TRANSCRIPTS: [(&str, &[u8]); 19] = [
     transcript!("claude-code.jsonl"),
     transcript!("codex.jsonl"),
     transcript!("codex-legacy.jsonl"),
@@ -44,6 +44,11 @@ pub const TRANSCRIPTS: [(&str, &[u8]); 14] = [
     transcript!("opencode.jsonl"),
     transcript!("chatgpt.json"),
     transcript!("claude-ai.json"),
+    transcript!("pi.jsonl"),
+    transcript!("droid.jsonl"),
+    transcript!("kimi.jsonl"),
+    transcript!("grok.jsonl"),
+    transcript!("antigravity.jsonl"),
 ];
 
 /// Pieces that parsers get wrong: encodings, escapes, numbers, separators, marks of Daybook's own formats.

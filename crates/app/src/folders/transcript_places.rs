@@ -74,10 +74,62 @@ const PLACES: &[TranscriptPlace] = &[
         home: ".local/share",
         below: &["opencode/storage/session"],
     },
+    TranscriptPlace {
+        name: "pi",
+        agent: "pi",
+        variable: "PI_CODING_AGENT_DIR",
+        home: ".pi/agent",
+        below: &["sessions"],
+    },
+    TranscriptPlace {
+        name: "OpenClaw",
+        agent: "pi",
+        variable: "OPENCLAW_STATE_DIR",
+        home: ".openclaw",
+        below: &["agents"],
+    },
+    TranscriptPlace {
+        name: "Droid",
+        agent: "droid",
+        variable: "",
+        home: ".factory",
+        below: &["sessions"],
+    },
+    TranscriptPlace {
+        name: "Kimi Code",
+        agent: "kimi-code",
+        variable: "",
+        home: ".kimi-code",
+        below: &["sessions"],
+    },
+    TranscriptPlace {
+        name: "Grok",
+        agent: "grok",
+        variable: "",
+        home: ".grok",
+        below: &["sessions"],
+    },
+    TranscriptPlace {
+        name: "Antigravity",
+        agent: "antigravity",
+        variable: "",
+        home: ".gemini",
+        below: &["antigravity-cli/brain"],
+    },
+    TranscriptPlace {
+        name: "Hermes",
+        agent: "chat",
+        variable: "",
+        home: ".hermes",
+        below: &["sessions"],
+    },
 ];
 
 /// Folders whose JSON documents are sessions; elsewhere a document is an agent's own settings.
-const OF_DOCUMENTS: &[&str] = &["chats", "opencode/storage/session"];
+const OF_DOCUMENTS: &[&str] = &["chats", "opencode/storage/session", ".hermes/sessions"];
+
+/// Endings of files of lines beside sessions that are none.
+const OF_OTHER_THINGS: &[&str] = &[".trajectory.jsonl"];
 
 /// A folder of transcripts of one agent.
 pub(crate) struct TranscriptFolder {
@@ -120,6 +172,9 @@ pub(crate) fn is_transcript(path: &Path) -> bool {
             .skip(1)
             .any(|above| above.ends_with(folder))
     };
+    if OF_OTHER_THINGS.iter().any(|ending| name.ends_with(ending)) {
+        return false;
+    }
     name.ends_with(".jsonl")
         || name.ends_with(".jsonl.zst")
         || name.ends_with(".json") && OF_DOCUMENTS.iter().any(|folder| is_in(&folder))
@@ -136,6 +191,11 @@ mod tests {
         check("/home/ada/.codex/sessions/2026/rollout.jsonl", true);
         check("/home/ada/.codex/archived_sessions/rollout.jsonl.zst", true);
         check("/home/ada/.gemini/tmp/tidepool/chats/session-1.json", true);
+        check("/home/ada/.openclaw/agents/main/sessions/1.jsonl", true);
+        check(
+            "/home/ada/.openclaw/agents/main/sessions/1.trajectory.jsonl",
+            false,
+        );
         check("/home/ada/.gemini/tmp/tidepool/logs.json", false);
         check(
             "/home/ada/.local/share/opencode/storage/session/p/ses_1.json",

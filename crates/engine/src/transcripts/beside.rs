@@ -34,6 +34,9 @@ pub fn pieces_beside(
     let described = match format {
         TranscriptFormat::Gemini(shape) => gemini(path, *shape),
         TranscriptFormat::Cursor => cursor(path),
+        TranscriptFormat::Kimi => kimi(path),
+        TranscriptFormat::Grok => grok(path),
+        TranscriptFormat::Antigravity => antigravity(path),
         TranscriptFormat::OpenCode(ChatShape::Document) => return Box::new(opencode(path)),
         _ => Vec::new(),
     };
@@ -68,6 +71,59 @@ fn cursor(path: &Path) -> Vec<Value> {
         .parent()
         .is_some_and(|folder| folder.ends_with("subagents"));
     vec![json!({"is_sub_agent": is_sub_agent, "file_time": file_time(path)})]
+}
+
+/// The session and the agent by the folders above, and what the session's state says: the records lie in
+/// `session_<id>/agents/<agent>`.
+fn kimi(path: &Path) -> Vec<Value> {
+    let name = |above: usize| {
+        let folder = path.ancestors().nth(above)?.file_name()?;
+        Some(folder.to_string_lossy().into_owned())
+    };
+    let (Some(agent), Some(session)) = (name(1), name(3)) else {
+        return Vec::new();
+    };
+    if !session.starts_with("session_") || name(2).as_deref() != Some("agents") {
+        return Vec::new();
+    }
+    let state = path
+        .ancestors()
+        .nth(3)
+        .map(|folder| folder.join("state.json"));
+    let state = state.and_then(|state| read(&state)).unwrap_or_default();
+    let state: Value = serde_json::from_slice(&state).unwrap_or_default();
+    vec![match agent.as_str() {
+        "main" => json!({
+            "type": "beside", "session": session, "cwd": state["workDir"], "title": state["title"],
+        }),
+        agent => json!({
+            "type": "beside", "session": format!("{session}/{agent}"), "parent": session,
+            "cwd": state["workDir"],
+        }),
+    }]
+}
+
+/// The summary of the chat, which lies beside it.
+fn grok(path: &Path) -> Vec<Value> {
+    let summary = read(&path.with_file_name("summary.json")).unwrap_or_default();
+    let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();
+    let is_summary = summary["info"].is_object();
+    is_summary.then_some(summary).into_iter().collect()
+}
+
+/// The session, by the folder above `.system_generated/logs`.
+fn antigravity(path: &Path) -> Vec<Value> {
+    let folders: Vec<&Path> = path.ancestors().skip(1).take(3).collect();
+    let session = match folders.as_slice() {
+        [logs, hidden, session]
+            if logs.ends_with("logs") && hidden.ends_with(".system_generated") =>
+        {
+            session.file_name()
+        }
+        _ => None,
+    };
+    let session = session.map(|name| json!({"session": name.to_string_lossy()}));
+    session.into_iter().collect()
 }
 
 /// When the file was last changed, in milliseconds since 1970.
@@ -166,6 +222,31 @@ mod tests {
             r#"{"kind":"subagent"}"#,
         ];
         assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn sessions_of_kimi_and_antigravity_are_named_by_their_folders() {
+        let check = |path: &str, format: TranscriptFormat, expected: &str| {
+            let pieces = pieces_beside(Path::new(path), &format);
+            let texts = pieces.map(|(_, piece)| String::from_utf8(piece).expect("text"));
+            assert_eq!(texts.collect::<Vec<_>>().join("\n"), expected, "{path}");
+        };
+        check(
+            "/nowhere/session_1/agents/agent-0/wire.jsonl",
+            TranscriptFormat::Kimi,
+            r#"{"cwd":null,"parent":"session_1","session":"session_1/agent-0","type":"beside"}"#,
+        );
+        check("/nowhere/wire.jsonl", TranscriptFormat::Kimi, "");
+        check(
+            "/nowhere/a1/.system_generated/logs/transcript.jsonl",
+            TranscriptFormat::Antigravity,
+            r#"{"session":"a1"}"#,
+        );
+        check(
+            "/nowhere/transcript.jsonl",
+            TranscriptFormat::Antigravity,
+            "",
+        );
     }
 
     #[test]

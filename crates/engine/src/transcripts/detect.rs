@@ -10,7 +10,9 @@ use serde::de::{Deserializer, IgnoredAny};
 use strum::IntoStaticStr;
 
 use super::sketch::{FirstOf, Sketch};
-use super::{chatgpt, claude_ai, copilot, cursor, gemini, opencode, qwen};
+use super::{
+    antigravity, chatgpt, claude_ai, copilot, cursor, droid, gemini, grok, kimi, opencode, pi, qwen,
+};
 
 /// Bytes of a file's text that detection reads.
 pub const HEAD: usize = 64 * 1024;
@@ -45,6 +47,16 @@ pub enum TranscriptFormat {
     ChatGpt(ChatShape),
     /// Conversations that Claude.ai exported.
     ClaudeAi(ChatShape),
+    /// A session of pi or OpenClaw.
+    Pi,
+    /// A session of Droid.
+    Droid,
+    /// The records of Kimi Code.
+    Kimi,
+    /// A chat of Grok.
+    Grok,
+    /// A transcript of Antigravity.
+    Antigravity,
     /// Something else, with a description of it.
     Unknown(String),
 }
@@ -79,6 +91,11 @@ impl TranscriptFormat {
             | Self::Qwen
             | Self::Copilot
             | Self::Cursor
+            | Self::Pi
+            | Self::Droid
+            | Self::Kimi
+            | Self::Grok
+            | Self::Antigravity
             | Self::Unknown(_) => None,
         }
     }
@@ -228,11 +245,26 @@ impl Sketch {
         if cursor::is_evident(self) {
             return Some(TranscriptFormat::Cursor);
         }
+        if pi::is_evident(self) {
+            return Some(TranscriptFormat::Pi);
+        }
+        if droid::is_evident(self) {
+            return Some(TranscriptFormat::Droid);
+        }
+        if kimi::is_evident(self) {
+            return Some(TranscriptFormat::Kimi);
+        }
+        if antigravity::is_evident(self) {
+            return Some(TranscriptFormat::Antigravity);
+        }
         if let Some(agent) = self.other_agent() {
             return Some(TranscriptFormat::Unknown(match agent {
                 PART_OF_OPENCODE => agent.to_owned(),
                 agent => format!("a session of {agent}, which is not read yet"),
             }));
+        }
+        if grok::is_evident(self) {
+            return Some(TranscriptFormat::Grok);
         }
         if self.is_message() {
             return Some(TranscriptFormat::Chat(ChatShape::Lines));
@@ -299,24 +331,10 @@ impl Sketch {
 
     /// Another agent's name, if the line has its unmistakable keys.
     fn other_agent(&self) -> Option<&'static str> {
-        let kind = &*self.kind;
         Some(match () {
             () if self.has("history") && self.has("start_time") => "Gemini CLI",
-            () if kind == "session" && self.has("version") => "OpenClaw or pi",
-            () if kind == "session_start" => "Droid",
-            () if kind == "message" && (self.has("session_id") || self.has("sessionId")) => "Droid",
-            () if kind == "system" && self.has("model") && self.has("cwd") => "Droid",
-            () if kind == "metadata" && self.has("protocol_version") => "Kimi",
-            () if self.has("step_index") && self.has("source") => "Antigravity",
             () if self.has("sessionID") || self.has("messageID") || self.has("callID") => {
                 PART_OF_OPENCODE
-            }
-            () if self.role.is_empty()
-                && matches!(kind, "system" | "user" | "assistant")
-                && self.has("content")
-                && self.message.is_none() =>
-            {
-                "Grok"
             }
             () => return None,
         })

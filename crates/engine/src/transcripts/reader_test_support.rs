@@ -76,6 +76,14 @@ fn a_reader_that_goes_on_says_first_whose_events_follow() {
             TranscriptFormat::Cursor,
             r#"{"role":"user","message":{"content":"hello"}}"#,
         ),
+        (
+            TranscriptFormat::Pi,
+            r#"{"type":"message","id":"a1","message":{"role":"user","content":"hello"}}"#,
+        ),
+        (
+            TranscriptFormat::Grok,
+            r#"{"type":"user","content":"hello"}"#,
+        ),
     ];
     for (format, line) in lines {
         let mut out = Vec::new();
@@ -165,7 +173,7 @@ pub(super) fn told(format: &TranscriptFormat, lines: &[&str]) -> Vec<String> {
 }
 
 /// All formats that have a reader.
-pub(super) const FORMATS: [TranscriptFormat; 10] = [
+pub(super) const FORMATS: [TranscriptFormat; 15] = [
     TranscriptFormat::Codex,
     TranscriptFormat::ClaudeCode,
     TranscriptFormat::Chat(ChatShape::Lines),
@@ -176,6 +184,11 @@ pub(super) const FORMATS: [TranscriptFormat; 10] = [
     TranscriptFormat::OpenCode(ChatShape::Lines),
     TranscriptFormat::ChatGpt(ChatShape::Document),
     TranscriptFormat::ClaudeAi(ChatShape::Document),
+    TranscriptFormat::Pi,
+    TranscriptFormat::Droid,
+    TranscriptFormat::Kimi,
+    TranscriptFormat::Grok,
+    TranscriptFormat::Antigravity,
 ];
 
 proptest::proptest! {

@@ -1,6 +1,7 @@
 //! Opens the reader of a format.
 
 use super::agno::AgnoReader;
+use super::antigravity::Antigravity;
 use super::chat::ChatReader;
 use super::chatgpt::ChatGpt;
 use super::claude::ClaudeReader;
@@ -9,10 +10,14 @@ use super::codex::CodexReader;
 use super::copilot::Copilot;
 use super::cursor::Cursor;
 use super::detect::TranscriptFormat;
+use super::droid::Droid;
 use super::format::{SessionFormat, SessionReader};
 use super::gemini::Gemini;
+use super::grok::Grok;
 use super::item::{BadState, TranscriptReader};
+use super::kimi::Kimi;
 use super::opencode::OpenCode;
+use super::pi::Pi;
 use super::qwen::Qwen;
 use crate::places::folding::GitCommonDir;
 
@@ -37,6 +42,11 @@ pub fn reader<'a>(
         TranscriptFormat::OpenCode(_) => open::<OpenCode>(name, git, state),
         TranscriptFormat::ChatGpt(_) => open::<ChatGpt>(name, git, state),
         TranscriptFormat::ClaudeAi(_) => open::<ClaudeAi>(name, git, state),
+        TranscriptFormat::Pi => open::<Pi>(name, git, state),
+        TranscriptFormat::Droid => open::<Droid>(name, git, state),
+        TranscriptFormat::Kimi => open::<Kimi>(name, git, state),
+        TranscriptFormat::Grok => open::<Grok>(name, git, state),
+        TranscriptFormat::Antigravity => open::<Antigravity>(name, git, state),
         TranscriptFormat::Unknown(_) => Ok(None),
     }
 }

@@ -298,6 +298,15 @@ fn sample_format(name: &str) -> Option<&'static str> {
         ("agents/cursor/", Some("cursor")),
         ("storage_legacy/session/", Some("opencode")),
         ("storage_v2/session/", Some("opencode")),
+        ("agents/pi/", Some("pi")),
+        ("agents/openclaw/", Some("pi")),
+        ("agents/droid/", Some("droid")),
+        ("agents/kimi/small.jsonl", Some("kimi")),
+        ("agents/kimi/assistant_tools.jsonl", Some("kimi")),
+        ("agents/kimi/subagent_agent-0.jsonl", Some("kimi")),
+        ("grok/chat_history.jsonl", Some("grok")),
+        ("grok/subagent/chat_history.jsonl", Some("grok")),
+        ("agents/antigravity/cli", Some("antigravity")),
     ];
     FORMATS.iter().find(|(part, _)| name.contains(part))?.1
 }
