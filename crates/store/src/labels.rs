@@ -32,7 +32,7 @@ pub(crate) fn choose<E>(
     Ok(label)
 }
 
-/// `host_id` with `-` for each character that would end a citation or its line, or that is not shown.
+/// `host_id` with `-` for each character that would end a citation, its label or its line, or that is not shown.
 fn citable(host_id: &str) -> String {
     let is_blank_letter = |c: char| matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}');
     let stays = |c: char| match c {
@@ -40,7 +40,7 @@ fn citable(host_id: &str) -> String {
         c => c.is_ascii_graphic() || (c.is_alphanumeric() && !is_blank_letter(c)),
     };
     let plain = host_id.chars().map(|c| if stays(c) { c } else { '-' });
-    plain.collect()
+    plain.collect::<String>().replace(":L", "-L")
 }
 
 fn shared(a: &str, b: &str) -> usize {
@@ -78,6 +78,7 @@ mod tests {
         check("a\n]b\0c", &[], &[], "a--b");
         check("\u{2028}[x", &[], &["--x"], "--x~2");
         check("a\u{200b}\u{3164}\u{e0041}ä", &[], &[], "a---");
+        check("a:L1-2", &[], &[], "a-L1");
     }
 
     #[test]

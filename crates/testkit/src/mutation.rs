@@ -29,13 +29,26 @@ macro_rules! transcript {
 }
 
 /// Small transcripts, one for each format that Daybook reads: the name of a file, and its bytes.
-pub const TRANSCRIPTS: [(&str, &[u8]); 6] = [
+pub const TRANSCRIPTS: [(&str, &[u8]); 19] = [
     transcript!("claude-code.jsonl"),
     transcript!("codex.jsonl"),
     transcript!("codex-legacy.jsonl"),
     transcript!("chat-lines.jsonl"),
     transcript!("chat-document.json"),
     transcript!("chat-list.json"),
+    transcript!("gemini.jsonl"),
+    transcript!("gemini.json"),
+    transcript!("qwen.jsonl"),
+    transcript!("copilot.jsonl"),
+    transcript!("cursor.jsonl"),
+    transcript!("opencode.jsonl"),
+    transcript!("chatgpt.json"),
+    transcript!("claude-ai.json"),
+    transcript!("pi.jsonl"),
+    transcript!("droid.jsonl"),
+    transcript!("kimi.jsonl"),
+    transcript!("grok.jsonl"),
+    transcript!("antigravity.jsonl"),
 ];
 
 /// Pieces that parsers get wrong: encodings, escapes, numbers, separators, marks of Daybook's own formats.

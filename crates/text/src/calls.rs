@@ -45,6 +45,12 @@ impl<T> OpenCalls<T> {
         self.0.push_back((id.to_owned(), call));
     }
 
+    /// The data of a call that waits for its result.
+    pub fn get(&self, id: &str) -> Option<&T> {
+        let open = self.0.iter().find(|(open, _)| open == id);
+        open.map(|(_, call)| call)
+    }
+
     /// Removes the call of a result, and returns its data.
     pub fn close(&mut self, id: &str) -> Option<T> {
         let at = self.0.iter().position(|(open, _)| open == id)?;

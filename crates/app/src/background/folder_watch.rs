@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use daybook_engine::import::{ImportCandidate, scan};
 
-use crate::folders::hosts::{is_transcript, transcript_folders};
+use crate::folders::transcript_places::{is_transcript, transcript_folders};
 
 /// The folders in which the hosts of this machine keep transcripts.
 pub(crate) fn host_folders() -> Vec<PathBuf> {

@@ -27,7 +27,8 @@ use super::{CommonArgs, can_ask, disclosure, first_run, watch};
 use crate::background::host_folders;
 use crate::backup::archive::is_archive;
 use crate::clock::SystemClock;
-use crate::folders::hosts::{TranscriptFile, transcript_folders, transcripts_in};
+use crate::folders::hosts::{TranscriptFile, transcripts_in};
+use crate::folders::transcript_places::transcript_folders;
 use crate::folders::{data_folder, sample};
 use crate::models::embedding::embed_waiting;
 use crate::process::{block_on, lower_priority, stop_on_interrupt};
@@ -42,7 +43,7 @@ use crate::wiring::Daybook;
 
 /// Import the transcripts of your agents, and learn from them.
 ///
-/// Without a path, the sessions of Claude Code and Codex on this machine are imported. `-` reads
+/// Without a path, the sessions of the agents on this machine are imported. `-` reads
 /// standard input. Importing again adds only what is new. A file that fails is named, and the others are
 /// imported all the same; the exit code is 1 then. An archive that `daybook export` wrote becomes a memory in an empty data
 /// folder.
@@ -360,7 +361,7 @@ impl ImportCommand {
                 eprint_line!(
                     "  {}",
                     found_line(
-                        folder.host.name(),
+                        folder.name,
                         &data_folder::display_path(&folder.path),
                         &found
                     )
@@ -370,7 +371,7 @@ impl ImportCommand {
         }
         if all.is_empty() {
             eprint_line!(
-                "No sessions of Claude Code or Codex were found. Name files or folders to import, \
+                "No sessions of agents were found. Name files or folders to import, \
                  or try `daybook import --sample`."
             );
             return Ok(None);

@@ -9,6 +9,7 @@ use daybook_engine::transcripts::peek::{TranscriptPeek, peek};
 use strum::{IntoStaticStr, VariantArray};
 
 use super::data_folder;
+use super::transcript_places::{TranscriptFolder, is_transcript, transcript_folders};
 
 /// A program in which agents run, and whose hooks and transcripts Daybook supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, IntoStaticStr, VariantArray)]
@@ -43,12 +44,6 @@ impl AgentHost {
     }
 }
 
-/// A host's folder of transcripts.
-pub(crate) struct TranscriptFolder {
-    pub(crate) host: AgentHost,
-    pub(crate) path: PathBuf,
-}
-
 /// A transcript, and what its first and last lines show.
 pub(crate) struct TranscriptFile {
     pub(crate) path: PathBuf,
@@ -80,24 +75,6 @@ fn folder_or_default(variable: &str, default: &str) -> Result<PathBuf> {
     }
 }
 
-/// The transcript folders of all hosts, which need not exist.
-pub(crate) fn transcript_folders() -> Vec<TranscriptFolder> {
-    let below = |host: AgentHost| match host {
-        AgentHost::ClaudeCode => &["projects"][..],
-        AgentHost::Codex => &["sessions", "archived_sessions"],
-    };
-    let mut folders = Vec::new();
-    for &host in AgentHost::VARIANTS {
-        if let Ok(folder) = host.folder() {
-            folders.extend(below(host).iter().map(|name| TranscriptFolder {
-                host,
-                path: folder.join(name),
-            }));
-        }
-    }
-    folders
-}
-
 /// The transcripts in a folder, in order of their paths.
 pub(crate) fn transcripts_in(folder: &TranscriptFolder) -> Vec<TranscriptFile> {
     let mut paths = Vec::new();
@@ -117,11 +94,11 @@ pub(crate) fn transcripts_in(folder: &TranscriptFolder) -> Vec<TranscriptFile> {
 pub(crate) fn transcript_of(event: &HookEvent) -> Option<PathBuf> {
     let mut paths = Vec::new();
     for folder in transcript_folders() {
-        if folder.host.agent() == event.agent {
+        if folder.agent == event.agent {
             collect(&folder.path, &mut paths, 0);
         }
     }
-    // Both hosts put the session's id into the name of its file.
+    // Hosts with hooks put the session's id into the name of its file.
     paths.into_iter().find(|path| {
         let name = path.file_name().map(|name| name.to_string_lossy());
         name.is_some_and(|name| name.contains(&event.session))
@@ -146,12 +123,4 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>, depth: usize) {
             paths.push(path);
         }
     }
-}
-
-pub(crate) fn is_transcript(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .map(|name| name.to_string_lossy())
-        .unwrap_or_default();
-    name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")
 }

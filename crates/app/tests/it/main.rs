@@ -33,6 +33,7 @@ mod metrics;
 mod models;
 #[cfg(all(unix, feature = "postgres"))]
 mod move_store;
+mod other_agents;
 mod persons_word;
 mod projects;
 mod prompts;

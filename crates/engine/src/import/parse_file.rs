@@ -15,6 +15,7 @@ use super::remotes::Remotes;
 use crate::append::split::split_batches;
 use crate::places::checkout::CommonDirs;
 use crate::stop::Stop;
+use crate::transcripts::beside::NumberedPiece;
 use crate::transcripts::state::storable_state;
 use crate::transcripts::{PieceReader, PieceStep, SessionHint, TranscriptItem, TranscriptReader};
 use crate::uses::EventMention;
@@ -119,6 +120,26 @@ impl<'a> FileParser<'a> {
         }
         self.record_resume_point(reader)?;
         Ok(self.flush(true))
+    }
+
+    /// Reads what stands beside the file, before its first line. The outer error is the file's.
+    pub(super) fn read_beside(
+        &mut self,
+        pieces: impl Iterator<Item = NumberedPiece>,
+        reader: &mut dyn TranscriptReader,
+    ) -> io::Result<Result<(), ReceiverClosed>> {
+        let mut items = Vec::new();
+        for (number, piece) in pieces {
+            // These pieces are no part of the file: they take it no further.
+            if self.line(number, 0, &piece, reader, &mut items).is_err() {
+                return Ok(Err(ReceiverClosed));
+            }
+            self.progress.lines = 0;
+            if self.flush_when_full(reader)?.is_err() {
+                return Ok(Err(ReceiverClosed));
+            }
+        }
+        Ok(Ok(()))
     }
 
     fn line(

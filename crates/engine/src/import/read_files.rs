@@ -22,6 +22,7 @@ use crate::places::checkout::CommonDirs;
 use crate::places::folding::GitCommonDir;
 use crate::places::stored_path::stored_path;
 use crate::stop::Stop;
+use crate::transcripts::beside::pieces_beside;
 use crate::transcripts::pieces::head;
 use crate::transcripts::{
     BadState, PieceReader, ReadPosition, TranscriptFormat, TranscriptReader, detect,
@@ -249,6 +250,12 @@ impl FileReader<'_> {
         };
         let mut parser = FileParser::new(self.context, out, Some(path), progress);
         parser.all_ids = rewritten.then(HashSet::new);
+        if start == ReadPosition::default() {
+            let beside = pieces_beside(path, &format);
+            if parser.read_beside(beside, &mut *reader)?.is_err() {
+                return Ok(());
+            }
+        }
         if parser.parse(&mut pieces, &mut *reader)?.is_ok() {
             parser.end();
         }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use daybook_domain::{EventId, Origin, SessionKind, ToolStatus};
 
+use super::beside::pieces_beside;
 use super::detect::detect;
 use super::item::{RawEvent, TranscriptItem, Via};
 use super::lines::PieceStep;
@@ -149,6 +150,9 @@ impl Census {
         };
         let mut pieces = PieceReader::new(bounded::open(path)?, &format)?;
         let mut out = Vec::new();
+        for (number, piece) in pieces_beside(path, &format) {
+            self.bad_lines += u64::from(reader.line(number, &piece, &mut out).is_err());
+        }
         loop {
             let line = match pieces.step()? {
                 PieceStep::Piece(line) => line,

@@ -10,6 +10,9 @@ use serde::de::{Deserializer, IgnoredAny};
 use strum::IntoStaticStr;
 
 use super::sketch::{FirstOf, Sketch};
+use super::{
+    antigravity, chatgpt, claude_ai, copilot, cursor, droid, gemini, grok, kimi, opencode, pi, qwen,
+};
 
 /// Bytes of a file's text that detection reads.
 pub const HEAD: usize = 64 * 1024;
@@ -28,6 +31,32 @@ pub enum TranscriptFormat {
     Chat(ChatShape),
     /// Sessions as Agno stores them: rows with runs and their messages.
     Agno(ChatShape),
+    /// A session of Gemini CLI.
+    Gemini(ChatShape),
+    /// A session of Qwen Code.
+    Qwen,
+    /// A session of GitHub Copilot CLI.
+    Copilot,
+    /// A transcript of Cursor's agent.
+    Cursor,
+    /// A session of OpenCode.
+    #[strum(serialize = "opencode")]
+    OpenCode(ChatShape),
+    /// Conversations that ChatGPT exported.
+    #[strum(serialize = "chatgpt")]
+    ChatGpt(ChatShape),
+    /// Conversations that Claude.ai exported.
+    ClaudeAi(ChatShape),
+    /// A session of pi or OpenClaw.
+    Pi,
+    /// A session of Droid.
+    Droid,
+    /// The records of Kimi Code.
+    Kimi,
+    /// A chat of Grok.
+    Grok,
+    /// A transcript of Antigravity.
+    Antigravity,
     /// Something else, with a description of it.
     Unknown(String),
 }
@@ -46,6 +75,29 @@ impl TranscriptFormat {
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         self.into()
+    }
+
+    /// How the file is laid out, where the format allows several layouts.
+    pub(super) fn shape(&self) -> Option<ChatShape> {
+        match self {
+            Self::Chat(shape)
+            | Self::Agno(shape)
+            | Self::Gemini(shape)
+            | Self::OpenCode(shape)
+            | Self::ChatGpt(shape)
+            | Self::ClaudeAi(shape) => Some(*shape),
+            Self::Codex
+            | Self::ClaudeCode
+            | Self::Qwen
+            | Self::Copilot
+            | Self::Cursor
+            | Self::Pi
+            | Self::Droid
+            | Self::Kimi
+            | Self::Grok
+            | Self::Antigravity
+            | Self::Unknown(_) => None,
+        }
     }
 }
 
@@ -73,6 +125,9 @@ fn list(text: &[u8]) -> TranscriptFormat {
     if sketch.is_agno() {
         return TranscriptFormat::Agno(ChatShape::Document);
     }
+    if let Some(format) = sketch.exported() {
+        return format;
+    }
     match sketch.is_message() {
         true => TranscriptFormat::Chat(ChatShape::Document),
         false => TranscriptFormat::Unknown(sketch.described("a list of ")),
@@ -82,8 +137,21 @@ fn list(text: &[u8]) -> TranscriptFormat {
 /// Lines of objects, or one object that takes several lines.
 fn objects(text: &[u8]) -> TranscriptFormat {
     let first = Sketch::of_beginning(text);
+    let shape = match takes_several_lines(text) || first.has("messages") {
+        true => ChatShape::Document,
+        false => ChatShape::Lines,
+    };
     if first.is_agno() {
-        return TranscriptFormat::Agno(match takes_several_lines(text) {
+        return TranscriptFormat::Agno(shape);
+    }
+    if let Some(format) = first.exported() {
+        return format;
+    }
+    if gemini::is_evident(&first) {
+        return TranscriptFormat::Gemini(shape);
+    }
+    if opencode::is_evident(&first) {
+        return TranscriptFormat::OpenCode(match is_alone(text) {
             true => ChatShape::Document,
             false => ChatShape::Lines,
         });
@@ -102,6 +170,13 @@ fn objects(text: &[u8]) -> TranscriptFormat {
     TranscriptFormat::Unknown(first.described(""))
 }
 
+/// Whether nothing follows the first object.
+fn is_alone(text: &[u8]) -> bool {
+    let mut json = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+    let ends = json.next().is_some_and(|first| first.is_ok());
+    !ends || text[json.byte_offset()..].trim_ascii().is_empty()
+}
+
 /// Whether the first object continues after its first line.
 fn takes_several_lines(text: &[u8]) -> bool {
     let line = memchr::memchr(b'\n', text).unwrap_or(text.len());
@@ -113,6 +188,10 @@ fn takes_several_lines(text: &[u8]) -> bool {
         None => false,
     }
 }
+
+/// A message or a part in a file of its own.
+const PART_OF_OPENCODE: &str =
+    "a part of a session of OpenCode, which is read with the session's file";
 
 /// Kinds of lines that Codex writes in an envelope.
 const CODEX_KINDS: &[&str] = &[
@@ -157,10 +236,35 @@ impl Sketch {
         if self.is_claude() {
             return Some(TranscriptFormat::ClaudeCode);
         }
+        if qwen::is_evident(self) {
+            return Some(TranscriptFormat::Qwen);
+        }
+        if copilot::is_evident(self) {
+            return Some(TranscriptFormat::Copilot);
+        }
+        if cursor::is_evident(self) {
+            return Some(TranscriptFormat::Cursor);
+        }
+        if pi::is_evident(self) {
+            return Some(TranscriptFormat::Pi);
+        }
+        if droid::is_evident(self) {
+            return Some(TranscriptFormat::Droid);
+        }
+        if kimi::is_evident(self) {
+            return Some(TranscriptFormat::Kimi);
+        }
+        if antigravity::is_evident(self) {
+            return Some(TranscriptFormat::Antigravity);
+        }
         if let Some(agent) = self.other_agent() {
-            return Some(TranscriptFormat::Unknown(format!(
-                "a session of {agent}, which is not read yet"
-            )));
+            return Some(TranscriptFormat::Unknown(match agent {
+                PART_OF_OPENCODE => agent.to_owned(),
+                agent => format!("a session of {agent}, which is not read yet"),
+            }));
+        }
+        if grok::is_evident(self) {
+            return Some(TranscriptFormat::Grok);
         }
         if self.is_message() {
             return Some(TranscriptFormat::Chat(ChatShape::Lines));
@@ -169,6 +273,14 @@ impl Sketch {
         first
             .is_message()
             .then_some(TranscriptFormat::Chat(ChatShape::Document))
+    }
+
+    /// The format of a conversation that a chat service exported.
+    fn exported(&self) -> Option<TranscriptFormat> {
+        if chatgpt::is_evident(self) {
+            return Some(TranscriptFormat::ChatGpt(ChatShape::Document));
+        }
+        claude_ai::is_evident(self).then_some(TranscriptFormat::ClaudeAi(ChatShape::Document))
     }
 
     /// The first line of a rollout from before envelopes.
@@ -219,38 +331,10 @@ impl Sketch {
 
     /// Another agent's name, if the line has its unmistakable keys.
     fn other_agent(&self) -> Option<&'static str> {
-        let kind = &*self.kind;
-        let begins = |prefix: &str| kind.starts_with(prefix);
         Some(match () {
-            () if self.has("projectHash") || kind == "gemini" => "Gemini CLI",
             () if self.has("history") && self.has("start_time") => "Gemini CLI",
-            () if self.has("systemPayload") => "Qwen Code",
-            () if self.has("sessionId")
-                && self.message.as_ref().is_some_and(|m| m.has("parts")) =>
-            {
-                "Qwen Code"
-            }
-            () if self.has("data")
-                && (begins("session.") || begins("user.") || begins("assistant.")) =>
-            {
-                "Copilot"
-            }
-            () if !self.role.is_empty() && self.message.is_some() => "Cursor",
-            () if kind == "session" && self.has("version") => "OpenClaw or pi",
-            () if kind == "session_start" => "Droid",
-            () if kind == "message" && (self.has("session_id") || self.has("sessionId")) => "Droid",
-            () if kind == "system" && self.has("model") && self.has("cwd") => "Droid",
-            () if kind == "metadata" && self.has("protocol_version") => "Kimi",
-            () if self.has("step_index") && self.has("source") => "Antigravity",
-            () if self.has("sessionID") || self.has("messageID") || self.has("projectID") => {
-                "OpenCode"
-            }
-            () if self.role.is_empty()
-                && matches!(kind, "system" | "user" | "assistant")
-                && self.has("content")
-                && self.message.is_none() =>
-            {
-                "Grok"
+            () if self.has("sessionID") || self.has("messageID") || self.has("callID") => {
+                PART_OF_OPENCODE
             }
             () => return None,
         })

@@ -84,6 +84,27 @@ fn fuzz_codex_transcript() {
 }
 
 #[test]
+fn fuzz_other_agents_transcript() {
+    let redactor = Redactor::standard();
+    let seeds: Vec<&[u8]> = TRANSCRIPTS[6..].iter().map(|(_, bytes)| *bytes).collect();
+    bolero::check!().for_each(|script: &[u8]| {
+        parse_mutated(&seeds, script, |bytes| take_in(bytes, &redactor));
+    });
+}
+
+#[test]
+fn fuzz_archived_transcript() {
+    let redactor = Redactor::standard();
+    // An entry that is stored, with its name and without an end.
+    let mut archive =
+        b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\0\0\0\xff\0\0\0\x12\0\0\0".to_vec();
+    archive.extend(b"conversations.json[{\"uuid\":\"k\",\"chat_messages\":[]}]");
+    bolero::check!().for_each(|script: &[u8]| {
+        parse_mutated(&[&archive], script, |bytes| take_in(bytes, &redactor));
+    });
+}
+
+#[test]
 fn fuzz_chat_transcript() {
     let redactor = Redactor::standard();
     let seeds = [TRANSCRIPTS[3].1, TRANSCRIPTS[4].1, TRANSCRIPTS[5].1];

@@ -9,6 +9,7 @@
 //! anything is stored.
 
 pub mod agno;
+pub mod beside;
 pub mod census;
 pub mod chat;
 pub mod claude;
@@ -21,7 +22,23 @@ pub mod peek;
 pub mod pieces;
 pub mod stream;
 
+mod antigravity;
+mod blocks;
+mod chatgpt;
+mod claude_ai;
+mod copilot;
+mod cursor;
+mod droid;
+mod format;
+mod gemini;
+mod genai;
+mod grok;
+mod item_writer;
 mod json;
+mod kimi;
+mod opencode;
+mod pi;
+mod qwen;
 mod readers;
 mod sketch;
 mod squeeze;
@@ -29,6 +46,7 @@ pub(crate) mod state;
 mod turn;
 mod when;
 mod wrappers;
+mod zip;
 
 #[cfg(test)]
 mod fuzz_tests;

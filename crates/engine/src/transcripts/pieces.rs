@@ -69,11 +69,5 @@ pub fn head<R: Read>(input: R) -> io::Result<Vec<u8>> {
 }
 
 fn in_elements(format: &TranscriptFormat) -> bool {
-    let shape = match format {
-        TranscriptFormat::Chat(shape) | TranscriptFormat::Agno(shape) => Some(*shape),
-        TranscriptFormat::Codex | TranscriptFormat::ClaudeCode | TranscriptFormat::Unknown(_) => {
-            None
-        }
-    };
-    shape == Some(ChatShape::Document)
+    format.shape() == Some(ChatShape::Document)
 }

@@ -60,6 +60,30 @@ fn a_reader_that_goes_on_says_first_whose_events_follow() {
             TranscriptFormat::Chat(ChatShape::Lines),
             r#"{"role":"user","content":"hello"}"#,
         ),
+        (
+            TranscriptFormat::Gemini(ChatShape::Lines),
+            r#"{"id":"m1","type":"user","content":"hello"}"#,
+        ),
+        (
+            TranscriptFormat::Qwen,
+            r#"{"uuid":"u1","type":"user","message":{"parts":[{"text":"hello"}]}}"#,
+        ),
+        (
+            TranscriptFormat::Copilot,
+            r#"{"type":"user.message","id":"e1","data":{"content":"hello"}}"#,
+        ),
+        (
+            TranscriptFormat::Cursor,
+            r#"{"role":"user","message":{"content":"hello"}}"#,
+        ),
+        (
+            TranscriptFormat::Pi,
+            r#"{"type":"message","id":"a1","message":{"role":"user","content":"hello"}}"#,
+        ),
+        (
+            TranscriptFormat::Grok,
+            r#"{"type":"user","content":"hello"}"#,
+        ),
     ];
     for (format, line) in lines {
         let mut out = Vec::new();
@@ -149,10 +173,22 @@ pub(super) fn told(format: &TranscriptFormat, lines: &[&str]) -> Vec<String> {
 }
 
 /// All formats that have a reader.
-pub(super) const FORMATS: [TranscriptFormat; 3] = [
+pub(super) const FORMATS: [TranscriptFormat; 15] = [
     TranscriptFormat::Codex,
     TranscriptFormat::ClaudeCode,
     TranscriptFormat::Chat(ChatShape::Lines),
+    TranscriptFormat::Gemini(ChatShape::Lines),
+    TranscriptFormat::Qwen,
+    TranscriptFormat::Copilot,
+    TranscriptFormat::Cursor,
+    TranscriptFormat::OpenCode(ChatShape::Lines),
+    TranscriptFormat::ChatGpt(ChatShape::Document),
+    TranscriptFormat::ClaudeAi(ChatShape::Document),
+    TranscriptFormat::Pi,
+    TranscriptFormat::Droid,
+    TranscriptFormat::Kimi,
+    TranscriptFormat::Grok,
+    TranscriptFormat::Antigravity,
 ];
 
 proptest::proptest! {

@@ -1,11 +1,24 @@
 //! Opens the reader of a format.
 
 use super::agno::AgnoReader;
+use super::antigravity::Antigravity;
 use super::chat::ChatReader;
+use super::chatgpt::ChatGpt;
 use super::claude::ClaudeReader;
+use super::claude_ai::ClaudeAi;
 use super::codex::CodexReader;
+use super::copilot::Copilot;
+use super::cursor::Cursor;
 use super::detect::TranscriptFormat;
+use super::droid::Droid;
+use super::format::{SessionFormat, SessionReader};
+use super::gemini::Gemini;
+use super::grok::Grok;
 use super::item::{BadState, TranscriptReader};
+use super::kimi::Kimi;
+use super::opencode::OpenCode;
+use super::pi::Pi;
+use super::qwen::Qwen;
 use crate::places::folding::GitCommonDir;
 
 /// Opens the reader of a format; `None` if it has none. `state` is the result of
@@ -17,11 +30,31 @@ pub fn reader<'a>(
     git: GitCommonDir<'a>,
     state: Option<&str>,
 ) -> Result<Option<Box<dyn TranscriptReader + 'a>>, BadState> {
-    Ok(match format {
-        TranscriptFormat::Codex => Some(Box::new(CodexReader::new(name, git, state)?)),
-        TranscriptFormat::ClaudeCode => Some(Box::new(ClaudeReader::new(name, git, state)?)),
-        TranscriptFormat::Chat(_) => Some(Box::new(ChatReader::new(name, git, state)?)),
-        TranscriptFormat::Agno(_) => Some(Box::new(AgnoReader::new(name, state)?)),
-        TranscriptFormat::Unknown(_) => None,
-    })
+    match format {
+        TranscriptFormat::Codex => Ok(Some(Box::new(CodexReader::new(name, git, state)?))),
+        TranscriptFormat::ClaudeCode => Ok(Some(Box::new(ClaudeReader::new(name, git, state)?))),
+        TranscriptFormat::Chat(_) => Ok(Some(Box::new(ChatReader::new(name, git, state)?))),
+        TranscriptFormat::Agno(_) => Ok(Some(Box::new(AgnoReader::new(name, state)?))),
+        TranscriptFormat::Gemini(_) => open::<Gemini>(name, git, state),
+        TranscriptFormat::Qwen => open::<Qwen>(name, git, state),
+        TranscriptFormat::Copilot => open::<Copilot>(name, git, state),
+        TranscriptFormat::Cursor => open::<Cursor>(name, git, state),
+        TranscriptFormat::OpenCode(_) => open::<OpenCode>(name, git, state),
+        TranscriptFormat::ChatGpt(_) => open::<ChatGpt>(name, git, state),
+        TranscriptFormat::ClaudeAi(_) => open::<ClaudeAi>(name, git, state),
+        TranscriptFormat::Pi => open::<Pi>(name, git, state),
+        TranscriptFormat::Droid => open::<Droid>(name, git, state),
+        TranscriptFormat::Kimi => open::<Kimi>(name, git, state),
+        TranscriptFormat::Grok => open::<Grok>(name, git, state),
+        TranscriptFormat::Antigravity => open::<Antigravity>(name, git, state),
+        TranscriptFormat::Unknown(_) => Ok(None),
+    }
+}
+
+fn open<'a, F: SessionFormat + 'a>(
+    name: &str,
+    git: GitCommonDir<'a>,
+    state: Option<&str>,
+) -> Result<Option<Box<dyn TranscriptReader + 'a>>, BadState> {
+    Ok(Some(Box::new(SessionReader::<F>::new(name, git, state)?)))
 }

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use daybook_domain::{Event, EventSeq, Origin, SessionKind, ToolStatus};
 
-use super::detect::{ChatShape, TranscriptFormat, detect};
+use super::beside::pieces_beside;
+use super::detect::{TranscriptFormat, detect};
 use super::item::{RawEvent, TranscriptItem};
 use super::lines::PieceStep;
 use super::pieces::{PieceReader, head};
@@ -77,6 +78,9 @@ fn read(path: &Path) -> Sample {
     };
     let mut pieces = PieceReader::new(File::open(path).unwrap(), &format).unwrap();
     let mut out = Vec::new();
+    for (number, piece) in pieces_beside(path, &format) {
+        reader.line(number, &piece, &mut out).unwrap();
+    }
     loop {
         let line = match pieces.step().unwrap() {
             PieceStep::Piece(line) => line,
@@ -277,43 +281,96 @@ fn worktrees_of_real_sessions_are_folded() {
     }
 }
 
+/// The format of each sample of another agent; none for a file that is named and left.
+fn sample_format(name: &str) -> Option<&'static str> {
+    const FORMATS: &[(&str, Option<&str>)] = &[
+        ("agents/codex/schema_drift", Some("chat")),
+        (".meta.json", None),
+        ("agents/claude/", Some("claude-code")),
+        ("agents/codex/", Some("codex")),
+        ("fixtures/codex_", Some("codex")),
+        ("fixtures/session_", Some("chat")),
+        ("agents/hermes/", Some("chat")),
+        ("agents/gemini/schema_drift", None),
+        ("agents/gemini/", Some("gemini")),
+        ("agents/qwen/", Some("qwen")),
+        ("agents/copilot/", Some("copilot")),
+        ("agents/cursor/", Some("cursor")),
+        ("storage_legacy/session/", Some("opencode")),
+        ("storage_v2/session/", Some("opencode")),
+        ("agents/pi/", Some("pi")),
+        ("agents/openclaw/", Some("pi")),
+        ("agents/droid/", Some("droid")),
+        ("agents/kimi/small.jsonl", Some("kimi")),
+        ("agents/kimi/assistant_tools.jsonl", Some("kimi")),
+        ("agents/kimi/subagent_agent-0.jsonl", Some("kimi")),
+        ("grok/chat_history.jsonl", Some("grok")),
+        ("grok/subagent/chat_history.jsonl", Some("grok")),
+        ("agents/antigravity/cli", Some("antigravity")),
+    ];
+    FORMATS.iter().find(|(part, _)| name.contains(part))?.1
+}
+
 #[test]
 fn sessions_of_other_agents_are_told_apart() {
-    let read_by_us = |name: &str| match name {
-        name if name.contains("agents/claude/") && !name.ends_with(".meta.json") => {
-            Some(TranscriptFormat::ClaudeCode)
-        }
-        name if name.contains("agents/codex/schema_drift") => None,
-        name if name.contains("agents/codex/") || name.contains("fixtures/codex_") => {
-            Some(TranscriptFormat::Codex)
-        }
-        name if name.contains("fixtures/session_") => {
-            Some(TranscriptFormat::Chat(ChatShape::Lines))
-        }
-        name if name.contains("agents/hermes/") => {
-            Some(TranscriptFormat::Chat(ChatShape::Document))
-        }
-        _ => None,
-    };
     for sample in samples("fixtures") {
-        let name = sample
-            .name
-            .split("transcripts/")
-            .last()
-            .unwrap_or_default()
-            .to_owned();
-        match (read_by_us(&name), sample.format) {
+        let name = sample.name.split("transcripts/").last().unwrap_or_default();
+        match (sample_format(name), &sample.format) {
             (Some(expected), Some(format)) => {
-                assert_eq!(format, expected, "{name}");
+                assert_eq!(format.as_str(), expected, "{name}");
                 assert_eq!(sample.bad, [], "{name}");
             }
             (None, Some(TranscriptFormat::Unknown(reason))) => {
-                assert!(!reason.is_empty(), "{name}")
+                assert!(!reason.is_empty(), "{name}");
             }
-            // It is called a rollout, but holds messages with a role and content.
-            (None, format) => assert!(name.contains("codex/schema_drift"), "{name}: {format:?}"),
-            (Some(_), None) => panic!("{name} was not looked at"),
+            (expected, format) => panic!("{name}: {expected:?}, {format:?}"),
         }
+    }
+}
+
+/// The numbers were counted by hand: a person's messages, the agent's, calls, and results.
+#[test]
+fn who_wrote_what_in_samples_of_other_agents_is_found() {
+    const COUNTED: &[(&str, [usize; 4])] = &[
+        ("gemini/jsonl_v040.jsonl", [1, 1, 1, 1]),
+        ("gemini/large.json", [2, 2, 2, 2]),
+        ("gemini/small.json", [1, 1, 0, 0]),
+        (
+            "qwen/019f0000-0000-7000-8000-000000000001.jsonl",
+            [1, 1, 1, 1],
+        ),
+        (
+            "qwen/019f0000-0000-7000-8000-000000000004.jsonl",
+            [2, 2, 1, 0],
+        ),
+        (
+            "qwen/019f0000-0000-7000-8000-000000000005.jsonl",
+            [1, 1, 0, 0],
+        ),
+    ];
+    let samples = samples("fixtures");
+    if samples.is_empty() {
+        return;
+    }
+    for (name, expected) in COUNTED {
+        let sample = samples
+            .iter()
+            .find(|sample| sample.name.ends_with(name))
+            .unwrap();
+        let count = |origin| {
+            sample
+                .events
+                .iter()
+                .filter(|event| event.origin == origin)
+                .count()
+        };
+        let origins = [
+            Origin::Human,
+            Origin::Assistant,
+            Origin::ToolCall,
+            Origin::ToolResult,
+        ];
+        assert_eq!(origins.map(count), *expected, "{name}");
     }
 }
 

@@ -1,6 +1,6 @@
-//! Opens a transcript: plain text, or a Zstandard file that is decoded as it is read.
+//! Opens a transcript: plain text, or a Zstandard file or a zip archive that is decoded as it is read.
 //!
-//! The first four bytes decide which of the two it is. All offsets count bytes of the decoded text, so
+//! The first four bytes decide which of these it is. All offsets count bytes of the decoded text, so
 //! that a file that is compressed later keeps them.
 //!
 //! Not here: lines.
@@ -8,6 +8,8 @@
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+
+use super::zip::{self, ZipConversations};
 
 /// How a Zstandard frame begins.
 const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
@@ -25,6 +27,7 @@ pub struct TranscriptStream<R: Read>(Kind<R>);
 enum Kind<R: Read> {
     Plain(Sniffed<R>),
     Zstd(Box<Frames<Sniffed<R>>>),
+    Zip(Box<ZipConversations<R>>),
 }
 
 impl<R: Read> TranscriptStream<R> {
@@ -35,6 +38,9 @@ impl<R: Read> TranscriptStream<R> {
             .by_ref()
             .take(MAGIC.len() as u64)
             .read_to_end(&mut first)?;
+        if first == zip::MAGIC {
+            return Ok(Self(Kind::Zip(Box::new(ZipConversations::new(input)))));
+        }
         let packed = first == MAGIC;
         let input = Cursor::new(first).chain(input);
         Ok(Self(if packed {
@@ -59,6 +65,9 @@ impl<R: Read + Seek> TranscriptStream<R> {
             Kind::Zstd(frames) => {
                 io::copy(&mut frames.take(offset), &mut io::sink())?;
             }
+            Kind::Zip(archive) => {
+                io::copy(&mut archive.take(offset), &mut io::sink())?;
+            }
         }
         Ok(stream)
     }
@@ -69,6 +78,7 @@ impl<R: Read> Read for TranscriptStream<R> {
         match &mut self.0 {
             Kind::Plain(input) => input.read(buffer),
             Kind::Zstd(frames) => frames.read(buffer),
+            Kind::Zip(archive) => archive.read(buffer),
         }
     }
 }

@@ -1,0 +1,209 @@
+//! Where the agents of this machine keep their sessions, on Linux and macOS.
+//!
+//! A place need not exist. Most agents name one folder below a person's home; where a variable moves it, the variable
+//! counts. What a file holds is decided by its content; its name only says that it may be a session.
+//!
+//! Not here: hosts whose settings Daybook changes (`hosts`).
+
+use std::path::{Path, PathBuf};
+
+use super::data_folder;
+
+/// A folder in which one agent keeps sessions.
+struct TranscriptPlace {
+    /// The agent, for people.
+    name: &'static str,
+    /// The agent in session ids.
+    agent: &'static str,
+    /// The variable that names the agent's folder.
+    variable: &'static str,
+    /// The agent's folder below a person's home, where no variable names it.
+    home: &'static str,
+    /// The folders of sessions below it.
+    below: &'static [&'static str],
+}
+
+/// The places of all agents whose sessions are read.
+const PLACES: &[TranscriptPlace] = &[
+    TranscriptPlace {
+        name: "Claude Code",
+        agent: "claude-code",
+        variable: "CLAUDE_CONFIG_DIR",
+        home: ".claude",
+        below: &["projects"],
+    },
+    TranscriptPlace {
+        name: "Codex",
+        agent: "codex",
+        variable: "CODEX_HOME",
+        home: ".codex",
+        below: &["sessions", "archived_sessions"],
+    },
+    TranscriptPlace {
+        name: "Gemini CLI",
+        agent: "gemini-cli",
+        variable: "",
+        home: ".gemini",
+        below: &["tmp"],
+    },
+    TranscriptPlace {
+        name: "Qwen Code",
+        agent: "qwen-code",
+        variable: "QWEN_HOME",
+        home: ".qwen",
+        below: &["projects", "tmp"],
+    },
+    TranscriptPlace {
+        name: "Copilot CLI",
+        agent: "copilot-cli",
+        variable: "COPILOT_HOME",
+        home: ".copilot",
+        below: &["session-state"],
+    },
+    TranscriptPlace {
+        name: "Cursor",
+        agent: "cursor",
+        variable: "",
+        home: ".cursor",
+        below: &["projects"],
+    },
+    TranscriptPlace {
+        name: "OpenCode",
+        agent: "opencode",
+        variable: "XDG_DATA_HOME",
+        home: ".local/share",
+        below: &["opencode/storage/session"],
+    },
+    TranscriptPlace {
+        name: "pi",
+        agent: "pi",
+        variable: "PI_CODING_AGENT_DIR",
+        home: ".pi/agent",
+        below: &["sessions"],
+    },
+    TranscriptPlace {
+        name: "OpenClaw",
+        agent: "pi",
+        variable: "OPENCLAW_STATE_DIR",
+        home: ".openclaw",
+        below: &["agents"],
+    },
+    TranscriptPlace {
+        name: "Droid",
+        agent: "droid",
+        variable: "",
+        home: ".factory",
+        below: &["sessions"],
+    },
+    TranscriptPlace {
+        name: "Kimi Code",
+        agent: "kimi-code",
+        variable: "",
+        home: ".kimi-code",
+        below: &["sessions"],
+    },
+    TranscriptPlace {
+        name: "Grok",
+        agent: "grok",
+        variable: "",
+        home: ".grok",
+        below: &["sessions"],
+    },
+    TranscriptPlace {
+        name: "Antigravity",
+        agent: "antigravity",
+        variable: "",
+        home: ".gemini",
+        below: &["antigravity-cli/brain"],
+    },
+    TranscriptPlace {
+        name: "Hermes",
+        agent: "chat",
+        variable: "",
+        home: ".hermes",
+        below: &["sessions"],
+    },
+];
+
+/// Folders whose JSON documents are sessions; elsewhere a document is an agent's own settings.
+const OF_DOCUMENTS: &[&str] = &["chats", "opencode/storage/session", ".hermes/sessions"];
+
+/// Endings of files of lines beside sessions that are none.
+const OF_OTHER_THINGS: &[&str] = &[".trajectory.jsonl"];
+
+/// A folder of transcripts of one agent.
+pub(crate) struct TranscriptFolder {
+    /// The agent, for people.
+    pub(crate) name: &'static str,
+    /// The agent in session ids.
+    pub(crate) agent: &'static str,
+    pub(crate) path: PathBuf,
+}
+
+/// The transcript folders of all agents, which need not exist.
+pub(crate) fn transcript_folders() -> Vec<TranscriptFolder> {
+    let mut folders = Vec::new();
+    for place in PLACES {
+        let Some(home) = home_of(place) else {
+            continue;
+        };
+        folders.extend(place.below.iter().map(|below| TranscriptFolder {
+            name: place.name,
+            agent: place.agent,
+            path: home.join(below),
+        }));
+    }
+    folders
+}
+
+fn home_of(place: &TranscriptPlace) -> Option<PathBuf> {
+    let named = (!place.variable.is_empty()).then(|| std::env::var_os(place.variable));
+    match named.flatten().filter(|value| !value.is_empty()) {
+        Some(named) => Some(PathBuf::from(named)),
+        None => Some(data_folder::home().ok()?.join(place.home)),
+    }
+}
+
+/// Whether a file below such a folder may be a transcript.
+pub(crate) fn is_transcript(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_in = |folder: &&str| {
+        path.ancestors()
+            .skip(1)
+            .any(|above| above.ends_with(folder))
+    };
+    if OF_OTHER_THINGS.iter().any(|ending| name.ends_with(ending)) {
+        return false;
+    }
+    name.ends_with(".jsonl")
+        || name.ends_with(".jsonl.zst")
+        || name.ends_with(".json") && OF_DOCUMENTS.iter().any(|folder| is_in(&folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_documents_in_folders_of_sessions_may_be_transcripts() {
+        let check =
+            |path: &str, expected| assert_eq!(is_transcript(Path::new(path)), expected, "{path}");
+        check("/home/ada/.codex/sessions/2026/rollout.jsonl", true);
+        check("/home/ada/.codex/archived_sessions/rollout.jsonl.zst", true);
+        check("/home/ada/.gemini/tmp/tidepool/chats/session-1.json", true);
+        check("/home/ada/.openclaw/agents/main/sessions/1.jsonl", true);
+        check(
+            "/home/ada/.openclaw/agents/main/sessions/1.trajectory.jsonl",
+            false,
+        );
+        check("/home/ada/.gemini/tmp/tidepool/logs.json", false);
+        check(
+            "/home/ada/.local/share/opencode/storage/session/p/ses_1.json",
+            true,
+        );
+        check(
+            "/home/ada/.local/share/opencode/storage/part/m/prt_1.json",
+            false,
+        );
+    }
+}
