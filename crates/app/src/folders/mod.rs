@@ -3,3 +3,4 @@
 pub(crate) mod data_folder;
 pub(crate) mod hosts;
 pub(crate) mod sample;
+pub(crate) mod stored_answers;

@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 use tracing::{Instrument, Span};
 
 use super::fault::HttpFault;
+use super::idempotency::KeyedRequests;
 use super::traffic::RequestCounts;
 use crate::service::shown_uses::{Interface, ShownUse};
 use crate::wiring::Daybook;
@@ -64,6 +65,11 @@ impl TenantExecutors {
     /// Counts of the requests so far.
     pub(super) fn traffic(&self) -> Arc<RequestCounts> {
         self.own.traffic()
+    }
+
+    /// The requests with a key, of which none is worked on yet.
+    pub(super) fn keyed_requests(&self) -> KeyedRequests {
+        KeyedRequests::new(&self.own.daybook)
     }
 }
 

@@ -87,6 +87,7 @@ struct ListParams {
 #[utoipa::path(
     get,
     path = "/v1/memories",
+    operation_id = "listMemories",
     params(ListParams),
     responses(
         (status = OK, description = "What files show first, then the rest", body = MemoryList),
@@ -146,6 +147,7 @@ struct WhyParams {
 #[utoipa::path(
     get,
     path = "/v1/why",
+    operation_id = "explainLine",
     params(WhyParams),
     responses(
         (status = OK, description = "Its observations, the original words, and its past", body = LineOrigin),
@@ -212,6 +214,7 @@ struct HistoryAnswer {
 #[utoipa::path(
     get,
     path = "/v1/history",
+    operation_id = "listFileChanges",
     params(HistoryParams),
     responses(
         (status = OK, description = "The changes", body = HistoryAnswer),
@@ -274,6 +277,7 @@ struct DiffParams {
 #[utoipa::path(
     get,
     path = "/v1/diff",
+    operation_id = "diffFiles",
     params(DiffParams),
     responses(
         (status = OK, description = "The removed and added lines", body = StateDiff),
@@ -342,6 +346,7 @@ struct ForgetAnswer {
 #[utoipa::path(
     post,
     path = "/v1/forget",
+    operation_id = "forgetMemory",
     request_body = ForgetRequest,
     responses(
         (status = OK, description = "It is forgotten", body = ForgetAnswer),
@@ -420,6 +425,7 @@ struct EditAnswer {
 #[utoipa::path(
     post,
     path = "/v1/edit",
+    operation_id = "editLine",
     request_body = EditRequest,
     responses(
         (status = OK, description = "It is changed", body = EditAnswer),

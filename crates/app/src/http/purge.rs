@@ -81,6 +81,7 @@ struct PurgeAnswer {
 #[utoipa::path(
     post,
     path = "/v1/purge",
+    operation_id = "purgeMemory",
     request_body = PurgeRequest,
     responses(
         (status = OK, description = "It is removed, or what would be", body = PurgeAnswer),

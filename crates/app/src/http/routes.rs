@@ -72,6 +72,7 @@ pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
 #[utoipa::path(
     post,
     path = "/v1/append",
+    operation_id = "appendEvents",
     request_body = AppendRequest,
     responses(
         (status = OK, description = "All of it is on disk", body = AppendAnswer),
@@ -115,6 +116,7 @@ async fn append(
 #[utoipa::path(
     post,
     path = "/v1/trigger",
+    operation_id = "reportTrigger",
     request_body = TriggerRequest,
     responses(
         (status = OK, description = "The trigger was applied", body = TriggerAnswer),
@@ -148,6 +150,7 @@ async fn trigger(
 #[utoipa::path(
     post,
     path = "/v1/recall",
+    operation_id = "recallMemories",
     request_body = RecallRequest,
     responses(
         (status = OK, description = "The nearest answers, best first, and how likely it is that they answer the question", body = RecallAnswer),
@@ -194,6 +197,7 @@ async fn recall(
 #[utoipa::path(
     post,
     path = "/v1/remember",
+    operation_id = "rememberText",
     request_body = RememberRequest,
     responses(
         (status = OK, description = "It is kept", body = RememberAnswer),
@@ -228,6 +232,7 @@ async fn remember(
 #[utoipa::path(
     get,
     path = "/v1/context",
+    operation_id = "getContext",
     params(ContextParams),
     responses(
         (status = OK, description = "What to put in front of the agent", body = ContextAnswer),
@@ -279,6 +284,7 @@ async fn context(
 #[utoipa::path(
     get,
     path = "/v1/status",
+    operation_id = "getStatus",
     responses(
         (status = OK, description = "The state of the memory", body = Overview),
         (status = "default", description = "It could not be read", body = ErrorBody),
@@ -295,6 +301,7 @@ async fn status(executor: RequestExecutor) -> Result<Json<Overview>, HttpFault> 
 #[utoipa::path(
     get,
     path = "/v1/show",
+    operation_id = "showCitation",
     params(ShowQuery),
     responses(
         (status = OK, description = "The cited events", body = ShowAnswer),
@@ -329,6 +336,7 @@ async fn show(
 #[utoipa::path(
     get,
     path = "/v1/words",
+    operation_id = "showWords",
     params(ShowQuery),
     responses(
         (status = OK, description = "The cited events", body = ShowAnswer),
@@ -346,6 +354,7 @@ async fn words(
 #[utoipa::path(
     get,
     path = "/health",
+    operation_id = "getHealth",
     security(()),
     responses((status = OK, description = "It does", body = Health)),
 )]

@@ -26,7 +26,7 @@ pub(crate) struct DaybookServer {
 #[derive(Debug)]
 pub(crate) struct HttpAnswer {
     pub(crate) status: u16,
-    head: String,
+    pub(crate) head: String,
     pub(crate) body: Value,
 }
 
@@ -115,7 +115,8 @@ impl DaybookServer {
         }
     }
 
-    fn send(&self, what: &str, headers: &str, body: &str) -> HttpAnswer {
+    /// Sends a request with `headers` and without a token.
+    pub(crate) fn send(&self, what: &str, headers: &str, body: &str) -> HttpAnswer {
         let length = body.len();
         self.raw(&format!(
             "{what} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
@@ -128,11 +129,21 @@ impl DaybookServer {
 
     /// Sends a request with the token of another tenant.
     pub(crate) fn send_request_as(&self, token: &str, what: &str, body: &str) -> HttpAnswer {
-        let host = &self.address;
-        let headers = format!(
-            "Host: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
-        );
+        let headers = self.headers(token);
         self.send(what, &headers, body)
+    }
+
+    /// Sends a request with one more header.
+    pub(crate) fn send_with(&self, header: &str, what: &str, body: &str) -> HttpAnswer {
+        let headers = format!("{}{header}\r\n", self.headers(&self.token));
+        self.send(what, &headers, body)
+    }
+
+    fn headers(&self, token: &str) -> String {
+        let host = &self.address;
+        format!(
+            "Host: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+        )
     }
 
     pub(crate) fn get(&self, path: &str) -> Value {
@@ -150,7 +161,7 @@ impl DaybookServer {
     }
 
     #[track_caller]
-    fn check(&self, what: &str, body: &str, status: u16, code: &str) {
+    pub(crate) fn check(&self, what: &str, body: &str, status: u16, code: &str) {
         let answer = self.send_request(what, body);
         assert_eq!(answer.code(), (status, code), "{what}: {}", answer.body);
         assert!(
