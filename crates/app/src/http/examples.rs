@@ -19,6 +19,12 @@ pub(super) fn example(operation: &str) -> Option<Value> {
         "recallMemories" => json!({"question": "how large is the tide cache", "limit": 5}),
         "rememberText" | "addMemory" => json!({"text": "deploys happen on Tuesdays"}),
         "updateMemory" => json!({"text": "deploys happen on Wednesdays"}),
+        "writeFile" => json!({"text": "# Tides\n\n- high at noon\n"}),
+        "restoreFile" => json!({"at": "2026-02-04"}),
+        "writeEntity" => json!({
+            "name": "Tidepool", "description": "the service that draws tide charts",
+        }),
+        "writeRecord" => json!({"content": "deploys happen on Tuesdays"}),
         "forgetMemory" => json!({"memory": "deploys happen on Tuesdays"}),
         "editLine" => json!({
             "line": "deploys happen on Tuesdays", "words": "deploys happen on Wednesdays",

@@ -11,23 +11,23 @@ use daybook_engine::recall::interface_use::InterfaceUse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::bounds::{QUESTION, at_most, within};
+use super::bounds::{QUESTION, absolute_folder, at_most, within};
 use super::executor::{RequestExecutor, TenantExecutors};
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
+use super::notes::saved_note;
 use super::reported_events::reported_events;
 use super::shapes::{
     AppendAnswer, AppendRequest, ContextAnswer, ContextParams, Health, LayerName, RecallAnswer,
     RecallRequest, RememberAnswer, RememberRequest, ShowAnswer, ShowQuery, TriggerAnswer,
     TriggerRequest,
 };
-use super::{memories, metrics, purge, threads};
+use super::{entities, files, listings, memories, memory_items, metrics, purge, threads};
 use crate::service::append_api::{
-    self, MAX_FOLDER_BYTES, ReportedPlace, ReportedVenue, SessionAppend, SessionTrigger,
+    self, ReportedPlace, ReportedVenue, SessionAppend, SessionTrigger,
 };
 use crate::service::caller::{NamedCaller, named_caller, reach_of};
 use crate::service::context::{self, context_at, context_in};
 use crate::service::current_place::CurrentPlace;
-use crate::service::notes::{NoteScope, save_note_without_files};
 use crate::service::overview::{Overview, TenantMemoryState};
 use crate::service::recall::{RecallQuery, answer_query};
 use crate::service::search_result::SearchResult;
@@ -59,6 +59,10 @@ pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
         .routes(routes!(show))
         .routes(routes!(words))
         .merge(memories::all())
+        .merge(memory_items::all())
+        .merge(files::all())
+        .merge(entities::all())
+        .merge(listings::all())
         .merge(purge::all())
         .merge(threads::all())
         .routes(routes!(metrics::metrics))
@@ -208,22 +212,7 @@ async fn remember(
     executor: RequestExecutor,
     JsonBody(request): JsonBody<RememberRequest>,
 ) -> Result<Json<RememberAnswer>, HttpFault> {
-    let folder = absolute_folder(request.folder)?;
-    let scope = request.scope.map_or(NoteScope::Current, NoteScope::Named);
-    let caller = NamedCaller {
-        agent: request.agent,
-        user: request.user,
-        room_id: request.room_id,
-        team: request.team,
-        project: None,
-    };
-    let note = executor
-        .run(move |daybook| async move {
-            save_note_without_files(&daybook, &request.text, &scope, folder.as_deref(), &caller)
-                .await
-        })
-        .await?;
-    Ok(Json(note.into()))
+    saved_note(&executor, request).await
 }
 
 /// The memory to give an agent
@@ -363,19 +352,6 @@ async fn health() -> Json<Health> {
         ok: true,
         version: env!("CARGO_PKG_VERSION"),
     })
-}
-
-fn absolute_folder(folder: Option<String>) -> Result<Option<PathBuf>, HttpFault> {
-    let Some(folder) = folder else {
-        return Ok(None);
-    };
-    within("folder", folder.len(), MAX_FOLDER_BYTES, "bytes")?;
-    if !Path::new(&folder).is_absolute() {
-        return Err(HttpFault::request(format!(
-            "folder {folder} is not a whole path; write for example /home/ada/tidepool"
-        )));
-    }
-    Ok(Some(PathBuf::from(folder)))
 }
 
 fn layer(name: LayerName) -> MemoryLayer {

@@ -21,6 +21,7 @@ mod layouts;
 pub mod memories;
 mod obstacles;
 mod person_sessions;
+pub mod persons_files;
 pub mod persons_word;
 pub mod project_repairs;
 pub mod projects;
