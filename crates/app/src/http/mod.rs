@@ -11,6 +11,7 @@
 
 mod body;
 mod bounds;
+mod changes;
 mod connections;
 mod descriptors;
 mod docs;
@@ -119,7 +120,7 @@ pub(crate) fn run(
     };
     let app = app(
         gate,
-        TenantExecutors::new(daybook, tenants.iter(), requests),
+        TenantExecutors::new(daybook, tenants.iter(), requests, stop),
     );
     let runtime = runtime()?;
     let served = runtime.block_on(listen::serve(listener, app, table, token_file, stop));
@@ -189,7 +190,8 @@ mod tests {
             tokens: vec![token],
             any_host: true,
         };
-        let executors = TenantExecutors::new(&Arc::new(daybook), std::iter::empty(), 0);
+        let executors =
+            TenantExecutors::new(&Arc::new(daybook), std::iter::empty(), 0, &Stop::default());
         let app = TowerToHyperService::new(app(gate, executors));
         let request = Request::post("/v1/recall")
             .header("authorization", format!("Bearer {}", "t".repeat(64)))

@@ -21,7 +21,7 @@ use super::shapes::{
     RecallRequest, RememberAnswer, RememberRequest, ShowAnswer, ShowQuery, TriggerAnswer,
     TriggerRequest,
 };
-use super::{entities, files, listings, memories, memory_items, metrics, purge, threads};
+use super::{changes, entities, files, listings, memories, memory_items, metrics, purge, threads};
 use crate::service::append_api::{
     self, ReportedPlace, ReportedVenue, SessionAppend, SessionTrigger,
 };
@@ -63,6 +63,7 @@ pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
         .merge(files::all())
         .merge(entities::all())
         .merge(listings::all())
+        .merge(changes::all())
         .merge(purge::all())
         .merge(threads::all())
         .routes(routes!(metrics::metrics))

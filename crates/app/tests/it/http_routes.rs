@@ -1,6 +1,7 @@
 //! What holds for every route of `daybook serve`: descriptions, examples, tokens, ids of requests, and repeats.
 
 use std::fs;
+use std::io::{BufRead, Read};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -162,6 +163,54 @@ fn a_purge_removes_kept_answers() {
     let purged = server.post("/v1/purge", &memory);
     assert_eq!(purged["purged"], true, "{purged}");
     assert!(!folder.exists());
+}
+
+/// Reads lines of a stream until one begins with `wanted`, and returns its rest.
+fn next_line(stream: &mut impl BufRead, wanted: &str) -> String {
+    loop {
+        let mut line = String::new();
+        let read = stream.read_line(&mut line).expect("a line");
+        assert!(read > 0, "the stream ended before {wanted}");
+        if let Some(rest) = line.strip_prefix(wanted) {
+            return rest.trim().to_owned();
+        }
+    }
+}
+
+#[test]
+fn a_stream_shows_changes_of_any_program_and_ends_with_the_server() {
+    let server = DaybookServer::start();
+    server.post("/v1/remember", &json!({"text": "tides turn at noon"}));
+    let mut stream = server.stream("/v1/changes");
+    let first = next_line(&mut stream, "data: ");
+    let first: Value = serde_json::from_str(&first).expect("JSON");
+    assert_eq!(
+        (&first["scope"], &first["memories"]),
+        (&json!("user/ada"), &json!(1))
+    );
+    server.place.stdout(&["remember", "the ferry is late"]);
+    let next = next_line(&mut stream, "data: ");
+    let next: Value = serde_json::from_str(&next).expect("JSON");
+    assert_eq!(next["memories"], 2);
+    assert!(next["revision"].as_u64() > first["revision"].as_u64());
+    #[cfg(unix)]
+    {
+        server.ask_to_end();
+        let mut rest = String::new();
+        stream.read_to_string(&mut rest).expect("its end");
+    }
+}
+
+#[test]
+fn streams_have_a_bound() {
+    let server = DaybookServer::start();
+    let mut open: Vec<_> = (0..32).map(|_| server.stream("/v1/changes")).collect();
+    for stream in &mut open {
+        assert_eq!(next_line(stream, "HTTP/1.1 "), "200 OK");
+    }
+    let refused = server.send_request("GET /v1/changes", "");
+    assert_eq!(refused.code(), (503, "busy"));
+    assert_eq!(server.get("/v1/status")["events"], 0);
 }
 
 #[test]

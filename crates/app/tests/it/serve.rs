@@ -94,6 +94,26 @@ impl DaybookServer {
         (head.to_owned(), body.to_owned())
     }
 
+    /// An open stream of events, of which nothing was read.
+    pub(crate) fn stream(&self, path: &str) -> BufReader<TcpStream> {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        let headers = self.headers(&self.token);
+        let request = format!("GET {path} HTTP/1.1\r\n{headers}\r\n");
+        stream.write_all(request.as_bytes()).expect("it reads");
+        BufReader::new(stream)
+    }
+
+    /// Sends the server the signal to end.
+    #[cfg(unix)]
+    pub(crate) fn ask_to_end(&self) {
+        let sent = Command::new("kill")
+            .args(["-TERM", &self.child.0.id().to_string()])
+            .status()
+            .expect("kill runs");
+        assert!(sent.success());
+    }
+
     /// The head and the body of an answer that is no JSON.
     pub(crate) fn text(&self, path: &str) -> (String, String) {
         let (host, token) = (&self.address, &self.token);
@@ -489,11 +509,7 @@ fn the_end_signal_ends_it() {
     server.post("/v1/append", &teaching_events());
     // A silent connection delays no other.
     let _idle = TcpStream::connect(&server.address).expect("it listens");
-    let ended = std::process::Command::new("kill")
-        .args(["-TERM", &server.child.0.id().to_string()])
-        .status()
-        .expect("kill runs");
-    assert!(ended.success());
+    server.ask_to_end();
     let until = Instant::now() + PATIENCE;
     loop {
         if let Some(status) = server.child.0.try_wait().expect("a child") {
