@@ -21,6 +21,9 @@ pub(super) fn example(operation: &str) -> Option<Value> {
         "updateMemory" => json!({"text": "deploys happen on Wednesdays"}),
         "writeFile" => json!({"text": "# Tides\n\n- high at noon\n"}),
         "restoreFile" => json!({"at": "2026-02-04"}),
+        "runMemoryTool" => json!({
+            "command": "create", "path": "/memories/tides.md", "file_text": "# Tides\n",
+        }),
         "writeEntity" => json!({
             "name": "Tidepool", "description": "the service that draws tide charts",
         }),

@@ -27,6 +27,7 @@ mod listen;
 mod listings;
 mod memories;
 mod memory_items;
+mod memory_tool;
 mod metrics;
 mod misfit;
 mod notes;

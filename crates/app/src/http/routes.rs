@@ -21,7 +21,10 @@ use super::shapes::{
     RecallRequest, RememberAnswer, RememberRequest, ShowAnswer, ShowQuery, TriggerAnswer,
     TriggerRequest,
 };
-use super::{changes, entities, files, listings, memories, memory_items, metrics, purge, threads};
+use super::{
+    changes, entities, files, listings, memories, memory_items, memory_tool, metrics, purge,
+    threads,
+};
 use crate::service::append_api::{
     self, ReportedPlace, ReportedVenue, SessionAppend, SessionTrigger,
 };
@@ -64,6 +67,7 @@ pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
         .merge(entities::all())
         .merge(listings::all())
         .merge(changes::all())
+        .merge(memory_tool::all())
         .merge(purge::all())
         .merge(threads::all())
         .routes(routes!(metrics::metrics))

@@ -14,7 +14,6 @@ use daybook_engine::files::layout::folder;
 use daybook_engine::files::own_secrets::sent_back;
 use daybook_engine::files::path::FilePath;
 use daybook_engine::files::reader;
-use daybook_engine::files::stamp::Person;
 use daybook_engine::files::write::FolderSnapshot;
 use daybook_engine::jobs::persons_files::change_files;
 use daybook_engine::jobs::persons_word::ChangeOutcome;
@@ -24,7 +23,7 @@ use utoipa::ToSchema;
 
 use super::RequestError;
 use super::history::{HistoryCommit, file_at, find_state, hidden};
-use super::memory_changes::MemoryChange;
+use super::memory_changes::{MemoryChange, through_agent};
 use super::scope_choice::{busy, open_folder};
 use crate::wiring::Daybook;
 
@@ -229,7 +228,7 @@ pub(crate) async fn plan_change(
     plan: impl FnOnce(&FolderSnapshot<'_>) -> Result<Result<FileChanges, RequestError>, FilesError>,
 ) -> Result<MemoryChange> {
     let (worker, _lock) = daybook.worker().await?;
-    let by = Person::named(&format!("{} (through an agent)", daybook.settings.person));
+    let by = through_agent(daybook);
     let mut refusal = None;
     let planned = |snapshot: &FolderSnapshot<'_>| match plan(snapshot)? {
         Ok(changes) => {

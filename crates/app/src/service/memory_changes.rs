@@ -33,6 +33,11 @@ pub(crate) enum RequestedBy {
     Agent,
 }
 
+/// The person as the author of what an agent does for them.
+pub(crate) fn through_agent(daybook: &Daybook) -> Person {
+    Person::named(&format!("{} (through an agent)", daybook.settings.person))
+}
+
 /// A change that was made.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct MemoryChange {
@@ -53,7 +58,7 @@ pub(crate) async fn make_change(
     let person = &daybook.settings.person;
     let author = match by {
         RequestedBy::Person => Person::named(person),
-        RequestedBy::Agent => Person::named(&format!("{person} (through an agent)")),
+        RequestedBy::Agent => through_agent(daybook),
     };
     match change(&worker, scope, wanted, &author).await? {
         ChangeOutcome::Made(commit) => Ok(MemoryChange {

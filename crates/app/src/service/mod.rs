@@ -23,6 +23,7 @@ pub(crate) mod memories;
 pub(crate) mod memory_changes;
 pub(crate) mod memory_files;
 pub(crate) mod memory_history;
+pub(crate) mod memory_tool;
 pub(crate) mod moment;
 pub(crate) mod notes;
 pub(crate) mod overview;

@@ -296,3 +296,51 @@ fn a_caller_changes_only_the_memory_that_it_takes_part_in() {
     let read = "GET /v1/files/own.md?agent=pier-bot&scope=agent%2Fharbour-bot";
     server.check(read, "", 400, "invalid_request");
 }
+
+#[test]
+fn the_memory_tool_works_on_the_memory_folder_over_http() {
+    let server = DaybookServer::start();
+    let run = |query: &str, command: Value| {
+        let answer = server.post(&format!("/v1/memory-tool{query}"), &command);
+        let content = answer["content"].as_str().expect("content").to_owned();
+        (content, answer["is_error"] == json!(true))
+    };
+    let create = json!({"command": "create", "path": "/memories/pier.md", "file_text": "- wet\n"});
+    let made = run("", create.clone());
+    assert_eq!(
+        made,
+        (
+            "File created successfully at: /memories/pier.md".to_owned(),
+            false
+        )
+    );
+    let again = "Error: File /memories/pier.md already exists".to_owned();
+    assert_eq!(run("", create.clone()), (again, true));
+    let again = "File /memories/pier.md already exists".to_owned();
+    assert_eq!(run("?flavour=python_sdk", create), (again, true));
+    let view = json!({"command": "view", "path": "/memories/pier.md"});
+    assert!(run("", view.clone()).0.contains("     1\t- wet"));
+    // Another scope has a folder of its own.
+    assert!(run("?agent=harbour-bot", view).1);
+    let past = server.get("/v1/history?file=pier.md");
+    let commit = &past["commits"][0];
+    assert_eq!(
+        (&commit["author"], &commit["subject"]),
+        (
+            &json!("ada (through an agent)"),
+            &json!("Memory tool: create /memories/pier.md")
+        )
+    );
+    let unfit = json!({"command": "chmod", "path": "/memories"}).to_string();
+    server.check("POST /v1/memory-tool", &unfit, 400, "invalid_request");
+    let escape = json!({"command": "view", "path": "/memories/../../../token"});
+    assert!(run("", escape).1);
+    let recalled = server.post("/v1/recall", &json!({"question": "is the pier wet"}));
+    assert!(
+        recalled["results"].to_string().contains("wet"),
+        "{recalled}"
+    );
+    let place = server.end();
+    place.stdout(&["undo"]);
+    assert!(!place.root().join("users/ada/memory/pier.md").exists());
+}

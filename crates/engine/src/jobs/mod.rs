@@ -19,6 +19,7 @@ mod job_pool;
 mod knowledge;
 mod layouts;
 pub mod memories;
+pub mod memory_tool;
 mod obstacles;
 mod person_sessions;
 pub mod persons_files;
