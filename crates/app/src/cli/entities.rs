@@ -17,7 +17,7 @@ use daybook_text::redact::Redactor;
 use serde_json::{Value, json};
 
 use super::CommonArgs;
-use crate::service::entities::write_entities;
+use crate::service::entities::{ShownEntity, shown, write_entities};
 use crate::service::person_scope;
 use crate::terminal::output::{bold, dim, json as print_json, print_line};
 use crate::terminal::suggest;
@@ -235,7 +235,7 @@ fn print_entity(common: &CommonArgs, name: &str, record: Option<&str>) -> Result
         }
     }
     if common.json {
-        return print_json(&entity_json(&entity));
+        return print_json(&ShownEntity::from(entity));
     }
     if record.is_none() {
         print_head(&entity);
@@ -245,25 +245,6 @@ fn print_entity(common: &CommonArgs, name: &str, record: Option<&str>) -> Result
         print_line!("{body}");
     }
     Ok(())
-}
-
-/// The entity without its secrets: a person may have written some into the file.
-fn shown(entity: Entity) -> Entity {
-    let redactor = Redactor::current();
-    let mask = |text: String| masked(&redactor, &text).into_owned();
-    Entity {
-        card: entity.card.map(|card| Card {
-            name: mask(card.name),
-            description: mask(card.description),
-        }),
-        aliases: entity.aliases.into_iter().map(mask).collect(),
-        records: entity
-            .records
-            .into_iter()
-            .map(|(name, body)| (mask(name), mask(body)))
-            .collect(),
-        ..entity
-    }
 }
 
 fn print_head(entity: &Entity) {
@@ -282,23 +263,6 @@ fn print_head(entity: &Entity) {
             print_line!("{}", dim(&format!("{what} {}", names.join(", "))));
         }
     }
-}
-
-fn entity_json(entity: &Entity) -> Value {
-    let records: Vec<Value> = entity
-        .records
-        .iter()
-        .map(|(name, content)| json!({ "record": name, "content": content }))
-        .collect();
-    json!({
-        "entity": entity.entity,
-        "name": entity.card.as_ref().map(|card| &card.name),
-        "description": entity.card.as_ref().map(|card| &card.description),
-        "aliases": entity.aliases,
-        "records": records,
-        "links": entity.links,
-        "linked_from": entity.linked_from,
-    })
 }
 
 fn print_matches(common: &CommonArgs, words: &str, limit: usize) -> Result<()> {

@@ -32,6 +32,7 @@ use crate::folders::transcript_places::transcript_folders;
 use crate::folders::{data_folder, sample};
 use crate::models::embedding::embed_waiting;
 use crate::process::{block_on, lower_priority, stop_on_interrupt};
+use crate::service::moment::beginning;
 use crate::service::{RequestError, damage};
 use crate::settings::Settings;
 use crate::terminal::output::{
@@ -420,14 +421,9 @@ impl TranscriptFilter {
 
 /// A date, which begins at midnight in `zone`, or an age.
 pub(super) fn since(text: &str, now: Timestamp, zone: TimeZone) -> Result<Timestamp> {
-    if let Some(age) = crate::settings::parse_duration(text) {
-        let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-        return Ok(Timestamp(now.0.saturating_sub(age)));
-    }
-    let date: jiff::civil::Date = text.parse().with_context(|| {
+    beginning(text, now, zone).with_context(|| {
         format!("--since {text} is neither a date such as 2026-01-31 nor an age such as 30d")
-    })?;
-    Ok(Timestamp(date.to_zoned(zone)?.timestamp().as_millisecond()))
+    })
 }
 
 async fn learn(common: &CommonArgs, worker: &WorkerContext, stop: &Stop) -> Result<UpdateReport> {

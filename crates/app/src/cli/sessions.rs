@@ -5,11 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
-use daybook_domain::eligibility::{Ineligible, Switches, eligible};
 use daybook_domain::page::{read_all, read_first};
-use daybook_domain::{
-    ExtractionRecord, Job, JobKey, PollutionCause, Session, SessionId, Timestamp,
-};
+use daybook_domain::{ExtractionRecord, Job, JobKey, Session, SessionId, Timestamp};
 use daybook_engine::jobs::project_repairs::move_session;
 use serde_json::{Value, json};
 
@@ -19,6 +16,7 @@ use super::scope_args::CallerArgs;
 use crate::process::block_on;
 use crate::service::caller::{reach_of, reaches_session};
 use crate::service::overview::by_session;
+use crate::service::sessions::state;
 use crate::terminal::output::{bold, count, dim, grouped, json as print_json, print_line, rfc3339};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
@@ -238,40 +236,6 @@ fn last_digests(records: Vec<ExtractionRecord>) -> BTreeMap<SessionId, Extractio
         }
     }
     last
-}
-
-/// How far a session has been learned from, in a word or two.
-pub(crate) fn state(session: &Session, job: Option<&Job>, switches: &Switches) -> String {
-    if let Err(why) = eligible(session, switches) {
-        return match polluted_by(session).filter(|_| why == Ineligible::Polluted) {
-            Some(call) => format!("not extracted: {call}"),
-            None => format!("not extracted: {}", why.reason()),
-        };
-    }
-    match job {
-        None => "waiting".to_owned(),
-        Some(job) if !job.is_ahead() => "extracted".to_owned(),
-        Some(job) => match &job.last_failure {
-            Some(failure) => format!("waiting after a failure: {}", failure.message),
-            None if job.done == 0 => "waiting".to_owned(),
-            None => format!("extracted up to {} of {}", job.done, job.input),
-        },
-    }
-}
-
-/// The call that polluted a session, as the end of "left out of memory: …"; `None` for a clean session.
-pub(crate) fn polluted_by(session: &Session) -> Option<String> {
-    let pollution = session.pollution.as_ref()?;
-    let caller = pollution.tool.as_deref().unwrap_or(match pollution.cause {
-        PollutionCause::Web => "a web search",
-        PollutionCause::ToolSearch => "a search for tools",
-        PollutionCause::McpServer => "an MCP server",
-        PollutionCause::ExternalOutput => "an output",
-    });
-    Some(format!(
-        "{caller} brought text from outside into it [{}:L{}]",
-        session.label, pollution.line
-    ))
 }
 
 fn as_json(

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::CommonArgs;
 use super::scope_args::CallerArgs;
-use super::sessions::polluted_by;
 use crate::process::block_on;
 use crate::service::caller::reach_of;
+use crate::service::sessions::polluted_by;
 use crate::service::show::{MAX_EVENTS, byline, load_cited};
 use crate::service::shown_uses::{Interface, ShownUse};
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line};

@@ -4,19 +4,17 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use daybook_domain::calendar::{Day, Month};
+use daybook_domain::Money;
+use daybook_domain::calendar::Day;
 use daybook_domain::limits::SPEND_SUMS;
-use daybook_domain::spend::{Amount, BudgetPeriod, Cap, Payer, Period, SpendBy, SpendSum};
-use daybook_domain::{Money, Timestamp};
+use daybook_domain::spend::{Cap, Payer, SpendBy, SpendSum};
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
 
 use super::CommonArgs;
 use super::import::since;
 use crate::process::block_on;
-use crate::terminal::output::{
-    bold, count, dim, grouped, json as print_json, print_line, rfc3339, warn,
-};
+use crate::service::spending::{CapUsage, SpendReport};
+use crate::terminal::output::{bold, count, dim, grouped, json as print_json, print_line, warn};
 use crate::wiring::Daybook;
 
 /// Show calls of models, their cost, and what is left under caps.
@@ -55,87 +53,21 @@ impl GroupBy {
     }
 }
 
-/// A cap, and the amount that counts against it now.
-struct CapUsage {
-    cap: Cap,
-    /// `None` for a run: each begins at zero.
-    used: Option<Amount>,
-    until: Option<Timestamp>,
-}
-
-/// The contents of the report.
-struct SpendReport {
-    by: SpendBy,
-    from: Timestamp,
-    now: Timestamp,
-    sums: Vec<SpendSum>,
-    all: SpendSum,
-    caps: Vec<CapUsage>,
-}
-
 impl SpendCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
-        let report = block_on(self.report(&daybook))?;
+        let now = daybook.clock.now();
+        let from = self.since.as_deref();
+        let from = from
+            .map(|text| since(text, now, TimeZone::UTC))
+            .transpose()?;
+        let report = block_on(SpendReport::load(&daybook, self.by.spend_by(), from))?;
         match common.json {
-            true => print_json(&as_json(&report, &daybook))?,
+            true => print_json(&report.answer(&daybook))?,
             false => print_report(&report, &daybook),
         }
         Ok(ExitCode::SUCCESS)
     }
-
-    async fn report(&self, daybook: &Daybook) -> Result<SpendReport> {
-        let now = daybook.clock.now();
-        let from = match &self.since {
-            Some(text) => since(text, now, TimeZone::UTC)?,
-            None => Month::of(now).begins(),
-        };
-        let (store, tenant) = (&daybook.spending, &daybook.tenant);
-        let times = (from, Timestamp::MAX);
-        let by = self.by.spend_by();
-        let sums = store.spent(tenant, times, by, SPEND_SUMS).await?;
-        let months = store.spent(tenant, times, SpendBy::Month, SPEND_SUMS);
-        let mut caps = Vec::new();
-        for cap in &daybook.settings.caps {
-            caps.push(cap_usage(daybook, *cap, now).await?);
-        }
-        Ok(SpendReport {
-            by,
-            from,
-            now,
-            sums,
-            all: sum_all(&months.await?),
-            caps,
-        })
-    }
-}
-
-async fn cap_usage(daybook: &Daybook, cap: Cap, now: Timestamp) -> Result<CapUsage> {
-    let until = cap.period.ends(now);
-    let used = match cap.period {
-        Period::Run => None,
-        Period::Day | Period::Month => {
-            let person = &daybook.settings.person;
-            let budget = BudgetPeriod::at(cap.of, person, cap.period, "", now);
-            let used = daybook.spending.used(&daybook.tenant, &[budget]).await?;
-            used.first().copied()
-        }
-    };
-    Ok(CapUsage { cap, used, until })
-}
-
-fn sum_all(sums: &[SpendSum]) -> SpendSum {
-    let mut all = SpendSum::default();
-    for sum in sums {
-        all.calls += sum.calls;
-        all.usage += sum.usage;
-        all.money.0 += sum.money.0;
-        all.open += sum.open;
-        all.reserved = all.reserved.plus(sum.reserved);
-        all.exceeded += sum.exceeded;
-        all.unpriced += sum.unpriced;
-    }
-    all
 }
 
 fn print_report(report: &SpendReport, daybook: &Daybook) {
@@ -268,52 +200,4 @@ fn print_cap(left: &CapUsage, daybook: &Daybook) {
             &daybook.settings.currency,
         );
     }
-}
-
-fn as_json(report: &SpendReport, daybook: &Daybook) -> Value {
-    let sums = report.sums.iter().map(sum_as_json);
-    let caps = report.caps.iter().map(|left| {
-        let used = left.used;
-        let tokens = left.cap.tokens.map(|cap| {
-            let left = used.map(|used| cap.saturating_sub(used.tokens));
-            json!({"cap": cap, "used": used.map(|used| used.tokens), "left": left})
-        });
-        let money = left.cap.money.map(|cap| {
-            let left = used.map(|used| Money(cap.0.saturating_sub(used.money.0)).to_string());
-            let used = used.map(|used| used.money.to_string());
-            json!({"cap": cap.to_string(), "used": used, "left": left})
-        });
-        json!({
-            "of": left.cap.of.as_str(),
-            "period": left.cap.period.as_str(),
-            "until": left.until.and_then(rfc3339),
-            "tokens": tokens,
-            "money": money,
-        })
-    });
-    json!({
-        "since": rfc3339(report.from),
-        "now": rfc3339(report.now),
-        "by": report.by.as_str(),
-        "currency": daybook.settings.currency,
-        "spent": sums.collect::<Vec<_>>(),
-        "all": sum_as_json(&report.all),
-        "caps": caps.collect::<Vec<_>>(),
-    })
-}
-
-/// Money is text, because JSON numbers with decimals are not exact.
-fn sum_as_json(sum: &SpendSum) -> Value {
-    json!({
-        "name": sum.name,
-        "calls": sum.calls,
-        "input": sum.usage.input,
-        "cached": sum.usage.cached,
-        "output": sum.usage.output,
-        "money": sum.money.to_string(),
-        "open": sum.open,
-        "reserved": {"tokens": sum.reserved.tokens, "money": sum.reserved.money.to_string()},
-        "exceeded": sum.exceeded,
-        "unpriced": sum.unpriced,
-    })
 }

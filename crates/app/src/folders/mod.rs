@@ -3,4 +3,5 @@
 pub(crate) mod data_folder;
 pub(crate) mod hosts;
 pub(crate) mod sample;
+pub(crate) mod stored_answers;
 pub(crate) mod transcript_places;

@@ -36,7 +36,7 @@ fn unread(error: &axum::Error) -> HttpFault {
         }
         cause = inner.source();
     }
-    let message = format!("the body could not be read: {error}; send the request again");
+    let message = "the body broke off before its end; nothing was changed, send the request again";
     HttpFault::new(StatusCode::BAD_REQUEST, "malformed", message)
 }
 

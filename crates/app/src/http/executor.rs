@@ -9,17 +9,21 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use daybook_domain::Tenant;
 use daybook_engine::recall::interface_use::InterfaceUse;
+use daybook_engine::stop::Stop;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::{Instrument, Span};
 
 use super::fault::HttpFault;
+use super::idempotency::KeyedRequests;
 use super::traffic::RequestCounts;
 use crate::service::shown_uses::{Interface, ShownUse};
 use crate::wiring::Daybook;
 
 /// Most records of shown memories that are written at once.
 const MAX_RECORDS: usize = 4;
+/// Most streams that are open at once.
+const MAX_STREAMS: usize = 32;
 
 /// The executors of all tenants.
 #[derive(Clone)]
@@ -37,6 +41,10 @@ pub(super) struct RequestExecutor {
     request_permits: Arc<Semaphore>,
     /// Permits for records of shown memories, so that these take none from requests.
     record_permits: Arc<Semaphore>,
+    /// Permits for streams, which hold them for as long as their clients listen.
+    stream_permits: Arc<Semaphore>,
+    /// Requests the end of the server.
+    stop: Stop,
     traffic: Arc<RequestCounts>,
 }
 
@@ -46,6 +54,7 @@ impl TenantExecutors {
         own: &Arc<Daybook>,
         tenants: impl Iterator<Item = &'a Tenant>,
         most: usize,
+        stop: &Stop,
     ) -> Self {
         let others = tenants.filter(|tenant| **tenant != own.tenant);
         let tenants = others.map(|tenant| (tenant.clone(), Arc::new(own.for_tenant(tenant))));
@@ -55,6 +64,8 @@ impl TenantExecutors {
                 is_own: true,
                 request_permits: Arc::new(Semaphore::new(most)),
                 record_permits: Arc::new(Semaphore::new(MAX_RECORDS)),
+                stream_permits: Arc::new(Semaphore::new(MAX_STREAMS)),
+                stop: stop.clone(),
                 traffic: Arc::default(),
             },
             tenants: Arc::new(tenants.collect()),
@@ -64,6 +75,11 @@ impl TenantExecutors {
     /// Counts of the requests so far.
     pub(super) fn traffic(&self) -> Arc<RequestCounts> {
         self.own.traffic()
+    }
+
+    /// The requests with a key, of which none is worked on yet.
+    pub(super) fn keyed_requests(&self) -> KeyedRequests {
+        KeyedRequests::new(&self.own.daybook)
     }
 }
 
@@ -101,6 +117,17 @@ impl RequestExecutor {
     /// Whether the request may see what concerns all tenants of the server.
     pub(super) fn is_own(&self) -> bool {
         self.is_own
+    }
+
+    /// The request to end the server.
+    pub(super) fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    /// The right to one more stream.
+    pub(super) fn stream_permit(&self) -> Result<OwnedSemaphorePermit, HttpFault> {
+        let permit = Arc::clone(&self.stream_permits).try_acquire_owned();
+        permit.map_err(|_| HttpFault::busy("too many streams at once"))
     }
 
     /// Records what an answer showed, on a blocking thread. The record is dropped when [`MAX_RECORDS`] are being written

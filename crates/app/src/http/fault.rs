@@ -9,14 +9,17 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use daybook_domain::StoreError;
+use daybook_engine::files::FilesError;
+use daybook_engine::files::entities::EntityError;
 use daybook_text::redact::Redactor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
+use super::misfit::{misfit, no_json};
 use super::{AGAIN, BODY, REQUEST};
 use crate::service::RequestError;
-use crate::terminal::logging::{class, print_error, store_error};
+use crate::terminal::logging::{class, files_error, print_error, store_error};
 use crate::terminal::suggest;
 
 /// The body of every answer that is not a success.
@@ -99,6 +102,9 @@ impl IntoResponse for HttpFault {
 
 impl From<anyhow::Error> for HttpFault {
     fn from(error: anyhow::Error) -> Self {
+        if let Some(EntityError::Refused(says)) = error.downcast_ref::<EntityError>() {
+            return Self::request(says);
+        }
         match error.downcast_ref::<RequestError>() {
             Some(RequestError::Invalid(says)) => return Self::request(says),
             Some(RequestError::NotFound(says)) => {
@@ -109,28 +115,63 @@ impl From<anyhow::Error> for HttpFault {
             }
             None => {}
         }
-        match store_error(&error) {
-            Some(StoreError::Busy(_)) => Self::busy(&format!("{error:#}")),
-            Some(StoreError::NotFound(what)) => Self::new(
+        match (store_error(&error), files_error(&error)) {
+            (Some(StoreError::Busy(_)), _) => Self::busy("another program is writing the memory"),
+            (Some(StoreError::NotFound(what)), _) => Self::new(
                 StatusCode::NOT_FOUND,
                 "not_found",
                 format!("{what} does not exist"),
             ),
-            Some(StoreError::Refused(why)) => Self::request(why),
-            Some(StoreError::Unavailable { .. }) => {
+            (Some(StoreError::Refused(why)), _) => Self::request(why),
+            (Some(StoreError::Unavailable { .. }), _) => {
                 tracing::error!(class = class(&error));
-                let message = format!("{error:#}; ask again in a moment, which is safe");
+                let message = "the database does not answer; ask again in a moment, which is safe";
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
             }
-            Some(StoreError::TooNew { .. } | StoreError::Corrupt(_)) | None => {
-                tracing::error!(class = class(&error));
-                print_error(&format!("{error:#}"));
-                let doctor = suggest::command("doctor");
-                let message = format!("{error:#}; run `{doctor}` for details");
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
-            }
+            (Some(StoreError::TooNew { .. } | StoreError::Corrupt(_)), _) => Self::internal(&error),
+            (None, Some(files)) => Self::of_files(&error, files),
+            (None, None) => Self::internal(&error),
         }
     }
+}
+
+impl HttpFault {
+    /// An error of memory files. The text of the error itself is ours; what caused it is a library's.
+    fn of_files(error: &anyhow::Error, files: &FilesError) -> Self {
+        match files {
+            FilesError::BadPath { .. }
+            | FilesError::PathConflict { .. }
+            | FilesError::TooLarge { .. }
+            | FilesError::NoSuchCommit { .. } => Self::request(files.to_string()),
+            FilesError::PersonAtWork { .. }
+            | FilesError::GitLocked { .. }
+            | FilesError::DiskFull { .. }
+            | FilesError::Denied { .. }
+            | FilesError::NotARepository { .. }
+            | FilesError::Missing { .. }
+            | FilesError::TooManyFiles { .. }
+            | FilesError::Refused { .. } => {
+                Self::new(StatusCode::CONFLICT, "conflict", files.to_string())
+            }
+            FilesError::Io { .. } | FilesError::Git { .. } => Self::internal(error),
+        }
+    }
+
+    /// A failure of the server. The cause is a library's text, which is for the log alone.
+    fn internal(error: &anyhow::Error) -> Self {
+        report(error);
+        let doctor = suggest::command("doctor");
+        let message = format!(
+            "the server failed, and its log has the reason; run `{doctor}` on its machine for details"
+        );
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+}
+
+/// Writes the cause of a failure into the server's log.
+fn report(error: &anyhow::Error) {
+    tracing::error!(class = class(error));
+    print_error(&format!("{error:#}"));
 }
 
 /// A JSON body, or a [`Fault`].
@@ -159,7 +200,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryParams<T>
 
 impl From<JsonRejection> for HttpFault {
     fn from(rejection: JsonRejection) -> Self {
-        let says = rejection.body_text();
+        let report = rejection.body_text();
         match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => Self::too_large(),
             StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::new(
@@ -167,15 +208,17 @@ impl From<JsonRejection> for HttpFault {
                 "not_json",
                 "the body must be JSON; send the header \"Content-Type: application/json\"",
             ),
-            _ if matches!(rejection, JsonRejection::JsonDataError(_)) => Self::request(says),
-            _ => Self::new(StatusCode::BAD_REQUEST, "malformed", says),
+            _ if matches!(rejection, JsonRejection::JsonDataError(_)) => {
+                Self::request(misfit(&report))
+            }
+            _ => Self::new(StatusCode::BAD_REQUEST, "malformed", no_json(&report)),
         }
     }
 }
 
 impl From<QueryRejection> for HttpFault {
     fn from(rejection: QueryRejection) -> Self {
-        Self::request(rejection.body_text())
+        Self::request(misfit(&rejection.body_text()))
     }
 }
 

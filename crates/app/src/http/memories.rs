@@ -2,8 +2,9 @@
 //!
 //! Not here: rules. A route checks only the bounds of HTTP.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use axum::Json;
+use daybook_engine::jobs::memories::Memory;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -12,20 +13,16 @@ use utoipa_axum::routes;
 use super::bounds::{QUESTION, within};
 use super::executor::{RequestExecutor, TenantExecutors};
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
-use crate::service::RequestError;
 use crate::service::caller::{named_caller, reach_of};
 use crate::service::history::{self, DiffStates, HistoryCommit, StateDiff, parse_file};
 use crate::service::line_origin::{self, LineOrigin};
-use crate::service::memories::{
-    self, ListQuery, MemoryList, described, find_memories, find_one, none_found, parse_kind,
-};
+use crate::service::memories::{self, ListQuery, MemoryList, find_exact, find_one, parse_kind};
 use crate::service::memory_changes::{self, MemoryChange, RequestedBy};
 use crate::service::scope_choice::{ScopeChoice, open_folder};
+use crate::wiring::Daybook;
 
 /// Most changes or memories in one answer.
 const ITEMS: usize = 1000;
-/// Most matches that a refusal names.
-const MATCHES: usize = 10;
 
 pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
     OpenApiRouter::new()
@@ -87,6 +84,7 @@ struct ListParams {
 #[utoipa::path(
     get,
     path = "/v1/memories",
+    operation_id = "listMemories",
     params(ListParams),
     responses(
         (status = OK, description = "What files show first, then the rest", body = MemoryList),
@@ -146,6 +144,7 @@ struct WhyParams {
 #[utoipa::path(
     get,
     path = "/v1/why",
+    operation_id = "explainLine",
     params(WhyParams),
     responses(
         (status = OK, description = "Its observations, the original words, and its past", body = LineOrigin),
@@ -201,17 +200,18 @@ struct HistoryParams {
 
 /// The changes of a memory's files.
 #[derive(Serialize, ToSchema)]
-struct HistoryAnswer {
+pub(super) struct HistoryAnswer {
     /// Whose memory it is.
-    scope: String,
+    pub(super) scope: String,
     /// The changes, newest first.
-    commits: Vec<HistoryCommit>,
+    pub(super) commits: Vec<HistoryCommit>,
 }
 
 /// List the changes of memory files, newest first
 #[utoipa::path(
     get,
     path = "/v1/history",
+    operation_id = "listFileChanges",
     params(HistoryParams),
     responses(
         (status = OK, description = "The changes", body = HistoryAnswer),
@@ -274,6 +274,7 @@ struct DiffParams {
 #[utoipa::path(
     get,
     path = "/v1/diff",
+    operation_id = "diffFiles",
     params(DiffParams),
     responses(
         (status = OK, description = "The removed and added lines", body = StateDiff),
@@ -329,7 +330,7 @@ struct ForgetRequest {
 
 /// What was forgotten.
 #[derive(Serialize, ToSchema)]
-struct ForgetAnswer {
+pub(super) struct ForgetAnswer {
     /// The ids of what was forgotten.
     forgotten: Vec<String>,
     /// The changes of memory files, which `daybook undo` takes back.
@@ -342,6 +343,7 @@ struct ForgetAnswer {
 #[utoipa::path(
     post,
     path = "/v1/forget",
+    operation_id = "forgetMemory",
     request_body = ForgetRequest,
     responses(
         (status = OK, description = "It is forgotten", body = ForgetAnswer),
@@ -355,27 +357,22 @@ async fn forget(
     within("memory", asked.memory.len(), QUESTION, "bytes")?;
     let answer = executor
         .run(move |daybook| async move {
-            let name = &asked.memory;
-            let found = find_memories(&daybook, &choice!(asked), None, name).await?;
-            if found.exact.is_empty() && found.near.is_empty() {
-                bail!(none_found(name));
-            }
-            if found.exact.is_empty() {
-                let list: String = found.near.iter().take(MATCHES).map(described).collect();
-                bail!(RequestError::Conflict(format!(
-                    "nothing has exactly this id or text; forget one of these by its id:\n{list}"
-                )));
-            }
-            let changes =
-                memory_changes::forget(&daybook, &found.exact, RequestedBy::Agent).await?;
-            let observations = found.exact.iter().flat_map(|memory| &memory.observations);
-            Ok(ForgetAnswer {
-                forgotten: observations.map(|one| one.id.to_string()).collect(),
-                changes,
-            })
+            let named = (asked.memory.as_str(), "forget");
+            let found = find_exact(&daybook, &choice!(asked), named).await?;
+            forgotten(&daybook, &found).await
         })
         .await?;
     Ok(Json(answer))
+}
+
+/// Forgets memories, and names them.
+pub(super) async fn forgotten(daybook: &Daybook, memories: &[Memory]) -> Result<ForgetAnswer> {
+    let changes = memory_changes::forget(daybook, memories, RequestedBy::Agent).await?;
+    let observations = memories.iter().flat_map(|memory| &memory.observations);
+    Ok(ForgetAnswer {
+        forgotten: observations.map(|one| one.id.to_string()).collect(),
+        changes,
+    })
 }
 
 /// A line, and its new words.
@@ -409,17 +406,27 @@ struct EditRequest {
 
 /// What was changed.
 #[derive(Serialize, ToSchema)]
-struct EditAnswer {
+pub(super) struct EditAnswer {
     /// The change of memory files, which `daybook undo` takes back.
     change: MemoryChange,
     /// How many secrets in the words were hidden before they were kept.
     secrets_hidden: usize,
 }
 
+impl From<(MemoryChange, usize)> for EditAnswer {
+    fn from((change, secrets_hidden): (MemoryChange, usize)) -> Self {
+        Self {
+            change,
+            secrets_hidden,
+        }
+    }
+}
+
 /// Give a line of memory other words, in every file that shows it
 #[utoipa::path(
     post,
     path = "/v1/edit",
+    operation_id = "editLine",
     request_body = EditRequest,
     responses(
         (status = OK, description = "It is changed", body = EditAnswer),
@@ -435,12 +442,8 @@ async fn edit(
         .run(move |daybook| async move {
             let memory = find_one(&daybook, &choice!(asked), None, &asked.line).await?;
             let by = RequestedBy::Agent;
-            let (change, secrets_hidden) =
-                memory_changes::edit(&daybook, &memory, &asked.words, by).await?;
-            Ok(EditAnswer {
-                change,
-                secrets_hidden,
-            })
+            let edited = memory_changes::edit(&daybook, &memory, &asked.words, by).await?;
+            Ok(EditAnswer::from(edited))
         })
         .await?;
     Ok(Json(answer))

@@ -21,6 +21,7 @@ use crate::wiring::Daybook;
 #[utoipa::path(
     get,
     path = "/metrics",
+    operation_id = "getMetrics",
     responses(
         (status = OK, description = "The numbers", body = String, content_type = "text/plain"),
         (status = "default", description = "They could not be read", body = ErrorBody),

@@ -1,9 +1,9 @@
 //! The HTTP interface: agents append, trigger, recall and remember, on this machine.
 //!
-//! The path of a request: [`listen`] accepts the connection, [`serving`] reads its headers in time, [`traffic`]
-//! counts it, [`gate`] checks its host, token and size, [`body`] reads the rest, [`routes`] calls the functions of
-//! [`crate::service`] that every interface shares, and [`fault`] gives every error the same form of body. Everything
-//! is bounded by a constant below.
+//! The path of a request: [`listen`] accepts the connection, [`serving`] reads its headers in time, [`request_id`] names
+//! it, [`traffic`] counts it, [`gate`] checks its host, token and size, [`body`] reads the rest, [`idempotency`] answers a
+//! repeat, [`routes`] calls the functions of [`crate::service`] that every interface shares, and [`fault`] gives every
+//! error the same form of body. Everything is bounded by a constant below.
 //!
 //! A token belongs to one tenant, and a request works on the memory of its token's tenant alone.
 //!
@@ -11,20 +11,33 @@
 
 mod body;
 mod bounds;
+mod changes;
 mod connections;
 mod descriptors;
+mod docs;
+mod entities;
+mod examples;
 mod executor;
 mod exposition;
 mod fault;
+mod files;
 mod gate;
+mod idempotency;
 mod listen;
+mod listings;
 mod memories;
+mod memory_items;
+mod memory_tool;
 mod metrics;
+mod misfit;
+mod notes;
 mod openapi;
 mod purge;
 mod refusal;
 mod reported_events;
+mod request_id;
 mod routes;
+mod scope_params;
 mod serving;
 mod shapes;
 mod thread_shapes;
@@ -108,7 +121,7 @@ pub(crate) fn run(
     };
     let app = app(
         gate,
-        TenantExecutors::new(daybook, tenants.iter(), requests),
+        TenantExecutors::new(daybook, tenants.iter(), requests, stop),
     );
     let runtime = runtime()?;
     let served = runtime.block_on(listen::serve(listener, app, table, token_file, stop));
@@ -137,13 +150,13 @@ fn runtime() -> Result<Runtime> {
 }
 
 fn app(gate: RequestGate, executors: TenantExecutors) -> Router {
-    let (router, document) = openapi::documented(routes::all());
-    let traffic = executors.traffic();
+    let (router, _) = openapi::documented(routes::all());
+    let (traffic, keyed) = (executors.traffic(), executors.keyed_requests());
     router
-        .merge(openapi::route(&document))
         .fallback(fault::no_such_route)
         .with_state(executors)
         .layer(DefaultBodyLimit::max(BODY))
+        .layer(from_fn_with_state(Arc::new(keyed), idempotency::replay))
         .layer(TimeoutLayer::with_status_code(
             StatusCode::GATEWAY_TIMEOUT,
             REQUEST,
@@ -152,6 +165,7 @@ fn app(gate: RequestGate, executors: TenantExecutors) -> Router {
         .layer(from_fn_with_state(Arc::new(gate), gate::authorize))
         .layer(map_response(fault::always_json))
         .layer(from_fn_with_state(traffic, traffic::count_request))
+        .layer(from_fn(request_id::identify))
 }
 
 #[cfg(test)]
@@ -177,7 +191,8 @@ mod tests {
             tokens: vec![token],
             any_host: true,
         };
-        let executors = TenantExecutors::new(&Arc::new(daybook), std::iter::empty(), 0);
+        let executors =
+            TenantExecutors::new(&Arc::new(daybook), std::iter::empty(), 0, &Stop::default());
         let app = TowerToHyperService::new(app(gate, executors));
         let request = Request::post("/v1/recall")
             .header("authorization", format!("Bearer {}", "t".repeat(64)))

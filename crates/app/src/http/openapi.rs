@@ -3,12 +3,20 @@
 //! `crates/app/openapi.json` is the same document, committed, so that a change of it is seen in
 //! review. `UPDATE_OPENAPI=1 cargo test -p daybook-app openapi` writes it.
 
-use axum::http::header::CONTENT_TYPE;
-use axum::{Router, routing};
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Components, Info, OpenApi, OpenApiBuilder};
-use utoipa_axum::router::OpenApiRouter;
+use std::sync::Arc;
 
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
+use serde_json::json;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{Components, Info, OpenApi, OpenApiBuilder, RefOr};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::docs;
+use super::examples::example;
 use super::executor::TenantExecutors;
 
 /// Name of the only security scheme.
@@ -17,8 +25,18 @@ const DESCRIPTION: &str = "\
 Memory for AI agents that outlives the session. Append the events of a session, report when it ends, \
 and recall. Bodies are JSON of at most 1048576 bytes; unknown fields are refused. A request is answered \
 within 10 seconds; 64 are worked on at once, and more are answered 503 with Retry-After. Every \
-route but /health and /openapi.json needs the token from the file \"token\" in the data folder. \
-Every error has a body {\"error\": {\"code\", \"message\"}}.";
+route but /health, /openapi.json and /docs needs the token from the file \"token\" in the data folder. \
+Every error has a body {\"error\": {\"code\", \"message\"}}. Every answer has the header x-request-id, \
+which a request may choose. A request that changes something may have the header Idempotency-Key, 1 to 255 \
+bytes long: a repeat within an hour has the same answer, and the work is done once. Lists that may go on \
+have a field \"next\": send its value as \"after\" for the next page.";
+
+/// The document as it is published, and the page made from it.
+#[derive(Clone)]
+struct Published {
+    document: Arc<str>,
+    page: Arc<str>,
+}
 
 /// The routes, and the document that describes them.
 pub(super) fn documented(
@@ -40,9 +58,47 @@ pub(super) fn documented(
             [],
         )]))
         .build();
-    OpenApiRouter::with_openapi(about)
+    let (router, mut openapi) = OpenApiRouter::with_openapi(about)
         .merge(routes)
-        .split_for_parts()
+        .routes(routes!(document))
+        .routes(routes!(page))
+        .split_for_parts();
+    openapi.paths.paths.values_mut().for_each(add_examples);
+    let text = text(&openapi);
+    let page = docs::page(&json!(openapi));
+    let published = Published {
+        document: text.into(),
+        page: page.into(),
+    };
+    (router.layer(Extension(published)), openapi)
+}
+
+/// The routes of a path.
+fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    let PathItem {
+        get,
+        post,
+        put,
+        patch,
+        delete,
+        ..
+    } = path;
+    [get, post, put, patch, delete].into_iter().flatten()
+}
+
+fn add_examples(path: &mut PathItem) {
+    for operation in operations(path) {
+        let id = operation.operation_id.as_deref().unwrap_or_default();
+        let (Some(example), Some(RefOr::T(body))) = (example(id), &mut operation.request_body)
+        else {
+            continue;
+        };
+        for content in body.content.values_mut() {
+            if let RefOr::T(content) = content {
+                content.example = Some(example.clone());
+            }
+        }
+    }
 }
 
 /// The published document.
@@ -53,17 +109,51 @@ pub(super) fn text(document: &OpenApi) -> String {
     text
 }
 
-/// The route that publishes it.
-pub(super) fn route(document: &OpenApi) -> Router<TenantExecutors> {
-    let text = text(document);
-    let answer = move || async move { ([(CONTENT_TYPE, "application/json")], text) };
-    Router::new().route("/openapi.json", routing::get(answer))
+/// This description, for programs; needs no token
+#[utoipa::path(
+    get,
+    path = "/openapi.json",
+    operation_id = "getOpenApi",
+    security(()),
+    responses((status = OK, description = "The description", body = serde_json::Value)),
+)]
+async fn document(Extension(published): Extension<Published>) -> Response {
+    let text = published.document.to_string();
+    ([(CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+/// This description, as a page for people; needs no token
+#[utoipa::path(
+    get,
+    path = "/docs",
+    operation_id = "getDocs",
+    security(()),
+    responses((status = OK, description = "The page", body = String, content_type = "text/html")),
+)]
+async fn page(Extension(published): Extension<Published>) -> Response {
+    docs::answer(published.page.to_string())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
     use super::*;
     use crate::http::routes;
+
+    /// Each route of the document: its path, its method, and its description.
+    fn described() -> Vec<(String, String, Value)> {
+        let (_, document) = documented(routes::all());
+        let document = json!(document);
+        let paths = document["paths"].as_object().expect("paths");
+        let routes = paths.iter().flat_map(|(path, item)| {
+            let methods = item.as_object().into_iter().flatten();
+            methods.map(|(method, route)| (path.clone(), method.clone(), route.clone()))
+        });
+        routes.collect()
+    }
 
     #[test]
     fn the_committed_openapi_document_is_the_published_one() {
@@ -79,5 +169,51 @@ mod tests {
             "openapi.json differs from the routes' description; review the change after \
              UPDATE_OPENAPI=1 cargo test -p daybook-app openapi"
         );
+    }
+
+    #[test]
+    fn every_route_has_an_operation_id_of_its_own() {
+        let mut seen = BTreeSet::new();
+        for (path, method, route) in described() {
+            let id = route["operationId"].as_str().unwrap_or_default();
+            let is_camel = id.chars().all(char::is_alphanumeric)
+                && id.starts_with(|first: char| first.is_lowercase())
+                && id.contains(char::is_uppercase);
+            assert!(is_camel, "{method} {path}: {id:?} is no verb and noun");
+            assert!(seen.insert(id.to_owned()), "{id} is there twice");
+        }
+    }
+
+    #[test]
+    fn every_route_with_a_request_has_an_example() {
+        for (path, method, route) in described() {
+            if let Some(body) = route.get("requestBody") {
+                let example = body["content"]["application/json"].get("example");
+                assert!(example.is_some(), "{method} {path}");
+            }
+            let parameters = route["parameters"].as_array();
+            let has_one = |it: &Value| it.get("example").or(it["schema"].get("example")).is_some();
+            assert!(
+                parameters.is_none_or(|all| all.iter().any(has_one)),
+                "{method} {path}"
+            );
+        }
+    }
+
+    /// Paths that the router adds for what no route serves.
+    const FALLBACK: [&str; 2] = ["/", "/{*__private__axum_fallback}"];
+
+    /// The router shows its paths in its debug form alone.
+    #[test]
+    fn the_document_and_the_router_have_the_same_paths() {
+        let (router, _) = documented(routes::all());
+        let shown = format!("{router:?}");
+        let quoted = shown.split('"').skip(1).step_by(2);
+        let routed: BTreeSet<&str> = quoted
+            .filter(|text| text.starts_with('/') && !FALLBACK.contains(text))
+            .collect();
+        let described = described();
+        let described: BTreeSet<&str> = described.iter().map(|(path, ..)| path.as_str()).collect();
+        assert_eq!(routed, described);
     }
 }

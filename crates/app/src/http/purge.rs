@@ -22,12 +22,9 @@ use crate::process::run_on_new_thread;
 use crate::purge::{self, Silent};
 use crate::service::RequestError;
 use crate::service::caller::NamedCaller;
-use crate::service::memories::{described, find_memories, none_found};
+use crate::service::memories::find_exact;
 use crate::service::scope_choice::ScopeChoice;
 use crate::wiring::Daybook;
-
-/// Most matches that a refusal names.
-const MATCHES: usize = 10;
 
 pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
     OpenApiRouter::new().routes(routes!(remove))
@@ -81,6 +78,7 @@ struct PurgeAnswer {
 #[utoipa::path(
     post,
     path = "/v1/purge",
+    operation_id = "purgeMemory",
     request_body = PurgeRequest,
     responses(
         (status = OK, description = "It is removed, or what would be", body = PurgeAnswer),
@@ -137,17 +135,8 @@ async fn selection(daybook: &Daybook, asked: &PurgeRequest, user: &str) -> Resul
                 caller: Some(caller_of(asked)),
                 ..ScopeChoice::default()
             };
-            let found = find_memories(daybook, &choice, None, name).await?;
-            if found.exact.is_empty() && found.near.is_empty() {
-                bail!(none_found(name));
-            }
-            if found.exact.is_empty() {
-                let list: String = found.near.iter().take(MATCHES).map(described).collect();
-                bail!(RequestError::Conflict(format!(
-                    "nothing has exactly this id or text; purge one of these by its id:\n{list}"
-                )));
-            }
-            Ok(PurgeSelection::Memories(found.exact))
+            let found = find_exact(daybook, &choice, (name, "purge")).await?;
+            Ok(PurgeSelection::Memories(found))
         }
         (None, Some(name), false) => {
             let mut found = daybook.store.find_sessions(&daybook.tenant, name).await?;

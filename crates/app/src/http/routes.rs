@@ -11,23 +11,26 @@ use daybook_engine::recall::interface_use::InterfaceUse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::bounds::{QUESTION, at_most, within};
+use super::bounds::{QUESTION, absolute_folder, at_most, within};
 use super::executor::{RequestExecutor, TenantExecutors};
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
+use super::notes::saved_note;
 use super::reported_events::reported_events;
 use super::shapes::{
     AppendAnswer, AppendRequest, ContextAnswer, ContextParams, Health, LayerName, RecallAnswer,
     RecallRequest, RememberAnswer, RememberRequest, ShowAnswer, ShowQuery, TriggerAnswer,
     TriggerRequest,
 };
-use super::{memories, metrics, purge, threads};
+use super::{
+    changes, entities, files, listings, memories, memory_items, memory_tool, metrics, purge,
+    threads,
+};
 use crate::service::append_api::{
-    self, MAX_FOLDER_BYTES, ReportedPlace, ReportedVenue, SessionAppend, SessionTrigger,
+    self, ReportedPlace, ReportedVenue, SessionAppend, SessionTrigger,
 };
 use crate::service::caller::{NamedCaller, named_caller, reach_of};
 use crate::service::context::{self, context_at, context_in};
 use crate::service::current_place::CurrentPlace;
-use crate::service::notes::{NoteScope, save_note_without_files};
 use crate::service::overview::{Overview, TenantMemoryState};
 use crate::service::recall::{RecallQuery, answer_query};
 use crate::service::search_result::SearchResult;
@@ -59,6 +62,12 @@ pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
         .routes(routes!(show))
         .routes(routes!(words))
         .merge(memories::all())
+        .merge(memory_items::all())
+        .merge(files::all())
+        .merge(entities::all())
+        .merge(listings::all())
+        .merge(changes::all())
+        .merge(memory_tool::all())
         .merge(purge::all())
         .merge(threads::all())
         .routes(routes!(metrics::metrics))
@@ -72,6 +81,7 @@ pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
 #[utoipa::path(
     post,
     path = "/v1/append",
+    operation_id = "appendEvents",
     request_body = AppendRequest,
     responses(
         (status = OK, description = "All of it is on disk", body = AppendAnswer),
@@ -115,6 +125,7 @@ async fn append(
 #[utoipa::path(
     post,
     path = "/v1/trigger",
+    operation_id = "reportTrigger",
     request_body = TriggerRequest,
     responses(
         (status = OK, description = "The trigger was applied", body = TriggerAnswer),
@@ -148,6 +159,7 @@ async fn trigger(
 #[utoipa::path(
     post,
     path = "/v1/recall",
+    operation_id = "recallMemories",
     request_body = RecallRequest,
     responses(
         (status = OK, description = "The nearest answers, best first, and how likely it is that they answer the question", body = RecallAnswer),
@@ -194,6 +206,7 @@ async fn recall(
 #[utoipa::path(
     post,
     path = "/v1/remember",
+    operation_id = "rememberText",
     request_body = RememberRequest,
     responses(
         (status = OK, description = "It is kept", body = RememberAnswer),
@@ -204,22 +217,7 @@ async fn remember(
     executor: RequestExecutor,
     JsonBody(request): JsonBody<RememberRequest>,
 ) -> Result<Json<RememberAnswer>, HttpFault> {
-    let folder = absolute_folder(request.folder)?;
-    let scope = request.scope.map_or(NoteScope::Current, NoteScope::Named);
-    let caller = NamedCaller {
-        agent: request.agent,
-        user: request.user,
-        room_id: request.room_id,
-        team: request.team,
-        project: None,
-    };
-    let note = executor
-        .run(move |daybook| async move {
-            save_note_without_files(&daybook, &request.text, &scope, folder.as_deref(), &caller)
-                .await
-        })
-        .await?;
-    Ok(Json(note.into()))
+    saved_note(&executor, request).await
 }
 
 /// The memory to give an agent
@@ -228,6 +226,7 @@ async fn remember(
 #[utoipa::path(
     get,
     path = "/v1/context",
+    operation_id = "getContext",
     params(ContextParams),
     responses(
         (status = OK, description = "What to put in front of the agent", body = ContextAnswer),
@@ -279,6 +278,7 @@ async fn context(
 #[utoipa::path(
     get,
     path = "/v1/status",
+    operation_id = "getStatus",
     responses(
         (status = OK, description = "The state of the memory", body = Overview),
         (status = "default", description = "It could not be read", body = ErrorBody),
@@ -295,6 +295,7 @@ async fn status(executor: RequestExecutor) -> Result<Json<Overview>, HttpFault> 
 #[utoipa::path(
     get,
     path = "/v1/show",
+    operation_id = "showCitation",
     params(ShowQuery),
     responses(
         (status = OK, description = "The cited events", body = ShowAnswer),
@@ -329,6 +330,7 @@ async fn show(
 #[utoipa::path(
     get,
     path = "/v1/words",
+    operation_id = "showWords",
     params(ShowQuery),
     responses(
         (status = OK, description = "The cited events", body = ShowAnswer),
@@ -346,6 +348,7 @@ async fn words(
 #[utoipa::path(
     get,
     path = "/health",
+    operation_id = "getHealth",
     security(()),
     responses((status = OK, description = "It does", body = Health)),
 )]
@@ -354,19 +357,6 @@ async fn health() -> Json<Health> {
         ok: true,
         version: env!("CARGO_PKG_VERSION"),
     })
-}
-
-fn absolute_folder(folder: Option<String>) -> Result<Option<PathBuf>, HttpFault> {
-    let Some(folder) = folder else {
-        return Ok(None);
-    };
-    within("folder", folder.len(), MAX_FOLDER_BYTES, "bytes")?;
-    if !Path::new(&folder).is_absolute() {
-        return Err(HttpFault::request(format!(
-            "folder {folder} is not a whole path; write for example /home/ada/tidepool"
-        )));
-    }
-    Ok(Some(PathBuf::from(folder)))
 }
 
 fn layer(name: LayerName) -> MemoryLayer {

@@ -40,6 +40,10 @@ pub(super) struct RequestOrigin {
     table: Arc<ConnectionTable>,
 }
 
+/// Marks an answer whose body ends when its client goes.
+#[derive(Clone)]
+pub(super) struct EndlessBody;
+
 impl RequestOrigin {
     /// Records that a request on this connection had a valid token.
     pub(super) fn prove(&self) -> Result<(), HttpFault> {
@@ -142,6 +146,12 @@ async fn answer(
     }
     request.extensions_mut().insert(origin);
     let answered = app.call(request).await;
+    if let Ok(response) = &answered
+        && response.extensions().get::<EndlessBody>().is_some()
+    {
+        // The request is worked on until its client goes, and the connection takes no other one.
+        return answered.map(closing);
+    }
     connection.end_request(Instant::now());
     match connection.is_proven() {
         true => answered,

@@ -50,7 +50,7 @@ pub(super) struct CreateRequest {
 pub(super) struct ListQuery {
     /// Most threads.
     #[serde(default = "default_limit")]
-    #[param(minimum = 1, maximum = 1000, default = 50)]
+    #[param(minimum = 1, maximum = 1000, default = 50, example = 20)]
     pub(super) limit: usize,
 }
 

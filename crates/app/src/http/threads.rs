@@ -55,6 +55,7 @@ pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
 #[utoipa::path(
     post,
     path = "/v1/threads",
+    operation_id = "createThread",
     request_body = CreateRequest,
     responses(
         (status = OK, description = "The thread exists", body = CreatedThread),
@@ -88,6 +89,7 @@ async fn create(
 #[utoipa::path(
     get,
     path = "/v1/threads",
+    operation_id = "listThreads",
     params(ListQuery),
     responses(
         (status = OK, description = "The threads", body = ListAnswer),
@@ -109,7 +111,8 @@ async fn list(
 #[utoipa::path(
     delete,
     path = "/v1/threads/{thread}",
-    params(("thread" = String, Path, description = "`agent:id`, or its label")),
+    operation_id = "deleteThread",
+    params(("thread" = String, Path, description = "`agent:id`, or its label", example = "harbour-bot:2026-03-02-tides")),
     responses(
         (status = OK, description = "The thread is deleted", body = DeletedAnswer),
         (status = "default", description = "The thread was not deleted", body = ErrorBody),
@@ -138,7 +141,8 @@ async fn delete(
 #[utoipa::path(
     get,
     path = "/v1/threads/{thread}/state",
-    params(("thread" = String, Path, description = "`agent:id`, or its label"), StateQuery),
+    operation_id = "getThreadState",
+    params(("thread" = String, Path, description = "`agent:id`, or its label", example = "harbour-bot:2026-03-02-tides"), StateQuery),
     responses(
         (status = OK, description = "The state", body = Value),
         (status = "default", description = "It could not be read", body = ErrorBody),
@@ -170,7 +174,8 @@ async fn state(
 #[utoipa::path(
     post,
     path = "/v1/threads/{thread}/events",
-    params(("thread" = String, Path, description = "`agent:id`, or its label"), DispatchQuery),
+    operation_id = "dispatchEvent",
+    params(("thread" = String, Path, description = "`agent:id`, or its label", example = "harbour-bot:2026-03-02-tides"), DispatchQuery),
     request_body(
         content((EventBody = "application/json"), (String = "application/x-ndjson")),
         description = "1 to 512 events",
@@ -207,7 +212,8 @@ async fn dispatch(
 #[utoipa::path(
     post,
     path = "/v1/threads/{thread}/compact",
-    params(("thread" = String, Path, description = "`agent:id`, or its label")),
+    operation_id = "compactThread",
+    params(("thread" = String, Path, description = "`agent:id`, or its label", example = "harbour-bot:2026-03-02-tides")),
     request_body = CompactRequest,
     responses(
         (status = OK, description = "The result of the compaction", body = ThreadChange),
@@ -239,7 +245,8 @@ async fn compact(
 #[utoipa::path(
     post,
     path = "/v1/threads/{thread}/context",
-    params(("thread" = String, Path, description = "`agent:id`, or its label")),
+    operation_id = "getThreadContext",
+    params(("thread" = String, Path, description = "`agent:id`, or its label", example = "harbour-bot:2026-03-02-tides")),
     request_body = ContextRequest,
     responses(
         (status = OK, description = "The messages, and what is in them", body = Value),
@@ -266,7 +273,8 @@ async fn context(
 #[utoipa::path(
     post,
     path = "/v1/threads/{thread}/pause",
-    params(("thread" = String, Path, description = "`agent:id`, or its label")),
+    operation_id = "pauseThread",
+    params(("thread" = String, Path, description = "`agent:id`, or its label", example = "harbour-bot:2026-03-02-tides")),
     responses(
         (status = OK, description = "The thread is paused", body = PausedAnswer),
         (status = "default", description = "Nothing was changed", body = ErrorBody),
@@ -293,7 +301,8 @@ async fn pause(
 #[utoipa::path(
     post,
     path = "/v1/threads/{thread}/resume",
-    params(("thread" = String, Path, description = "`agent:id`, or its label")),
+    operation_id = "resumeThread",
+    params(("thread" = String, Path, description = "`agent:id`, or its label", example = "harbour-bot:2026-03-02-tides")),
     responses(
         (status = OK, description = "What waited is applied", body = PausedAnswer),
         (status = "default", description = "Nothing was changed", body = ErrorBody),
@@ -322,7 +331,8 @@ async fn resume(
 #[utoipa::path(
     post,
     path = "/v1/threads/{thread}/end",
-    params(("thread" = String, Path, description = "`agent:id`, or its label")),
+    operation_id = "endThread",
+    params(("thread" = String, Path, description = "`agent:id`, or its label", example = "harbour-bot:2026-03-02-tides")),
     responses(
         (status = OK, description = "The session has ended", body = ThreadChange),
         (status = "default", description = "Nothing was changed", body = ErrorBody),

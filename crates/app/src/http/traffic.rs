@@ -12,6 +12,7 @@ use tracing::field::Empty;
 use tracing::{Instrument, debug_span};
 
 use super::exposition::{Exposition, MetricKind};
+use super::request_id::RequestId;
 
 /// Upper bounds of the buckets that times are counted in, in seconds; the last is the longest that a
 /// request may take.
@@ -43,7 +44,9 @@ pub(super) async fn count_request(
 ) -> Response {
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
-    let span = debug_span!("request", route, status = Empty);
+    let id = request.extensions().get::<RequestId>();
+    let id = id.map_or("", |id| id.0.as_str());
+    let span = debug_span!("request", id, route, status = Empty);
     let began = Instant::now();
     let response = next.run(request).instrument(span.clone()).await;
     span.record("status", response.status().as_u16());

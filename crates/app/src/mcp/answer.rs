@@ -32,11 +32,26 @@ pub(super) fn nothing_yet(data: Value) -> AgentAnswer {
     }
 }
 
+/// A failure in words that a model knows, which are shown as they are.
+#[derive(Debug)]
+pub(super) struct VerbatimFailure(pub(super) String);
+
+impl std::fmt::Display for VerbatimFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for VerbatimFailure {}
+
 /// The message of a tool's failure. A refused entity's reason is already worded for agents.
 pub(super) fn failure(tool: &str, error: &Error) -> String {
-    let why = match error.downcast_ref::<EntityError>() {
-        Some(EntityError::Refused(why)) => why.clone(),
-        Some(EntityError::Files(_)) | None => format!("{tool} failed: {error:#}"),
+    let why = match (
+        error.downcast_ref::<EntityError>(),
+        error.downcast_ref::<VerbatimFailure>(),
+    ) {
+        (Some(EntityError::Refused(why)), _) | (_, Some(VerbatimFailure(why))) => why.clone(),
+        (Some(EntityError::Files(_)) | None, None) => format!("{tool} failed: {error:#}"),
     };
     // It may quote an argument.
     cut(&Redactor::current().redact(&why).text, FAILURE)

@@ -18,6 +18,7 @@ use super::arguments::{AROUND, count, parse_arguments, within};
 use super::call::{McpCall, server_folder};
 use super::entities;
 use super::history;
+use super::memory_tool;
 use super::tools::ToolKind;
 use crate::process::block_on;
 use crate::service::agent_answer::{AgentAnswer, render_recalled};
@@ -53,6 +54,7 @@ pub(super) fn answer(
         ToolKind::List => history::list(call, parse_arguments(arguments)?),
         ToolKind::Forget => history::forget(call, parse_arguments(arguments)?),
         ToolKind::Edit => history::edit(call, parse_arguments(arguments)?),
+        ToolKind::Memory => memory_tool::run(call, parse_arguments(arguments)?),
     }
 }
 

@@ -20,6 +20,7 @@ mod id_scanner;
 mod in_flight;
 mod lines;
 mod memory;
+mod memory_tool;
 mod tools;
 
 use std::process::ExitCode;

@@ -20,6 +20,8 @@ pub(crate) enum ToolSet {
     Entities,
     /// Also history, diff, why, list, forget, edit
     History,
+    /// Also memory: Anthropic's memory tool, on the memory folder
+    MemoryTool,
 }
 
 /// Each tool.
@@ -38,6 +40,7 @@ pub(super) enum ToolKind {
     List,
     Forget,
     Edit,
+    Memory,
 }
 
 /// A tool with its description.
@@ -80,6 +83,9 @@ pub(super) fn offered(sets: &[ToolSet]) -> Vec<NamedTool> {
     if sets.contains(&ToolSet::History) {
         use ToolKind::{Diff, Edit, Forget, History, List, Why};
         kind.extend([History, Diff, Why, List, Forget, Edit]);
+    }
+    if sets.contains(&ToolSet::MemoryTool) {
+        kind.push(ToolKind::Memory);
     }
     let named = |kind: ToolKind| NamedTool {
         kind,
@@ -169,6 +175,13 @@ fn tool(kind: ToolKind) -> Tool {
              shows it. The person can undo it.",
             edit(),
         ),
+        ToolKind::Memory => editing(
+            "memory",
+            "Memory folder",
+            "View and edit the files of the memory folder, below /memories, by commands: view, create, \
+             str_replace, insert, delete, rename. The person can undo each change.",
+            memory(),
+        ),
     }
 }
 
@@ -190,6 +203,15 @@ fn reading(name: &'static str, title: &str, about: &'static str, takes: Value) -
 fn writing(name: &'static str, title: &str, about: &'static str, takes: Value) -> Tool {
     let hints = ToolAnnotations::with_title(title).read_only(false);
     describe(name, title, about, takes, hints)
+}
+
+/// Describes a tool that may delete, and that changes something again when it is called again.
+fn editing(name: &'static str, title: &str, about: &'static str, takes: Value) -> Tool {
+    let hints = ToolAnnotations::with_title(title).read_only(false);
+    let mut tool = describe(name, title, about, takes, hints);
+    let hints = tool.annotations.take().unwrap_or_default();
+    tool.annotations = Some(hints.destructive(true).idempotent(false));
+    tool
 }
 
 fn describe(
@@ -342,4 +364,21 @@ fn edit() -> Value {
         "scope": {"type": "string", "description": SCOPE},
     });
     for_caller(properties, &["line", "words"])
+}
+
+fn memory() -> Value {
+    let properties = json!({
+        "command": {"type": "string", "enum": ["view", "create", "str_replace", "insert", "delete", "rename"]},
+        "path": {"type": "string", "description": "below /memories; for all but rename"},
+        "view_range": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2, "description": "of view: the first and the last line; -1 is the end"},
+        "file_text": {"type": "string", "description": "of create: the text"},
+        "old_str": {"type": "string", "description": "of str_replace: a text that occurs once"},
+        "new_str": {"type": "string", "description": "of str_replace: what it becomes"},
+        "insert_line": {"type": "integer", "minimum": 0, "description": "of insert: the line behind which to insert"},
+        "insert_text": {"type": "string", "description": "of insert: the lines"},
+        "old_path": {"type": "string", "description": "of rename: its present path"},
+        "new_path": {"type": "string", "description": "of rename: its new path"},
+        "scope": {"type": "string", "description": "whose memory folder, such as project/tidepool; the person's when left out"},
+    });
+    for_caller(properties, &["command"])
 }

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::purge_older;
 use crate::backup;
 use crate::folders::data_folder::display_path;
+use crate::folders::stored_answers::StoredAnswers;
 use crate::wiring::{DATABASE, Daybook, MemoryDatabase};
 
 /// What a purge cannot reach, and who can.
@@ -70,6 +71,10 @@ fn remotes_of(config: &str) -> Vec<String> {
 /// Makes backups in the data folder again without what was purged, and removes copies of damaged and moved databases.
 /// Returns what was done to which.
 pub(super) fn purge_copies(daybook: &Daybook, progress: &dyn PurgeProgress) -> Result<Vec<String>> {
+    let answers = StoredAnswers::of(&daybook.root, &daybook.tenant);
+    answers
+        .remove()
+        .context("cannot remove the answers that are kept for HTTP clients")?;
     let mut done = Vec::new();
     for path in own_copies(&daybook.root)? {
         let name = path

@@ -2,11 +2,12 @@
 //!
 //! Not here: what is removed (`daybook_engine::jobs::purge`), asking the person (`cli`).
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use daybook_engine::jobs::purge::{PurgeIntent, ResetOutcome, ResetReport, reset};
 
 use super::try_lock;
 use crate::folders::data_folder::display_path;
+use crate::folders::stored_answers::StoredAnswers;
 use crate::process::block_on;
 use crate::service::RequestError;
 use crate::wiring::{Daybook, MemoryDatabase};
@@ -38,6 +39,10 @@ pub(crate) fn reset_memory(daybook: &Daybook) -> Result<ResetReport> {
             display_path(&path)
         ))),
     };
+    let answers = StoredAnswers::of(&daybook.root, &daybook.tenant);
+    answers
+        .remove()
+        .context("cannot remove the answers that are kept for HTTP clients")?;
     write_record(daybook)?;
     Ok(report)
 }

@@ -32,7 +32,7 @@ pub(crate) struct NamedCaller {
 
 /// The caller that a request names in its fields `agent`, `user`, `room_id`, `team` and `project`.
 macro_rules! named_caller {
-    ($request:ident) => {
+    ($request:expr) => {
         $crate::service::caller::NamedCaller {
             agent: $request.agent.clone(),
             user: $request.user.clone(),

@@ -24,6 +24,9 @@ use super::scope_choice::ScopeChoice;
 use crate::terminal::output::rfc3339;
 use crate::wiring::Daybook;
 
+/// Most matches that a refusal names.
+const MATCHES: usize = 10;
+
 /// One thing that is remembered.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ListedMemory {
@@ -203,6 +206,51 @@ pub(crate) async fn find_memories(
         found.near.extend(in_scope.near);
     }
     Ok(found)
+}
+
+/// The memories that have exactly the id, the line or the text that `name` is. The error for none lists what contains it;
+/// `verb` says what the caller wants with one.
+pub(crate) async fn find_exact(
+    daybook: &Daybook,
+    choice: &ScopeChoice,
+    (name, verb): (&str, &str),
+) -> Result<Vec<Memory>> {
+    let found = find_memories(daybook, choice, None, name).await?;
+    if found.exact.is_empty() && found.near.is_empty() {
+        bail!(none_found(name));
+    }
+    if found.exact.is_empty() {
+        let list: String = found.near.iter().take(MATCHES).map(described).collect();
+        bail!(RequestError::Conflict(format!(
+            "nothing has exactly this id or text; {verb} one of these by its id:\n{list}"
+        )));
+    }
+    Ok(found.exact)
+}
+
+/// The memory with this id.
+pub(crate) async fn by_id(daybook: &Daybook, choice: &ScopeChoice, id: &str) -> Result<Memory> {
+    let found = find_memories(daybook, choice, None, id).await?;
+    let has_id = |memory: &Memory| {
+        let mut ids = memory.observations.iter().map(|one| one.id.to_string());
+        ids.any(|known| known.starts_with(id))
+    };
+    match found.exact.into_iter().find(has_id) {
+        Some(memory) => Ok(memory),
+        None => bail!(RequestError::NotFound(format!(
+            "no memory that this caller reads has the id {id}; the list of memories has their ids"
+        ))),
+    }
+}
+
+/// A memory as it is listed.
+pub(crate) fn listed(memory: &Memory) -> Result<ListedMemory> {
+    match memory.observation() {
+        Some(observation) => Ok(ListedMemory::of(memory, observation)),
+        None => bail!(RequestError::NotFound(
+            "nothing is behind this line: it is a person's own".to_owned()
+        )),
+    }
 }
 
 /// A name as it is here: MindRoom writes `file:` before a line's place, and has days in `memory/`.

@@ -6,15 +6,19 @@ use anyhow::{Result, bail};
 use daybook_domain::{Scope, ScopeKind};
 use daybook_engine::files::layout::CURATED;
 use daybook_engine::files::stamp::Person;
+use daybook_engine::jobs;
 use daybook_engine::jobs::memories::Memory;
 use daybook_engine::jobs::persons_word::{ChangeOutcome, PersonsChange, change};
+use daybook_engine::stop::Stop;
 use daybook_text::redact::Redactor;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::RequestError;
-use super::memories::find_memories;
+use super::memories::{by_id, find_memories};
 use super::scope_choice::{ScopeChoice, busy};
+use crate::process::{block_on, run_on_new_thread};
+use crate::terminal::progress::UpdateBar;
 use crate::wiring::Daybook;
 
 /// Longest new words of a line, in bytes.
@@ -27,6 +31,11 @@ pub(crate) enum RequestedBy {
     Person,
     /// An agent, over HTTP or MCP: the history says so.
     Agent,
+}
+
+/// The person as the author of what an agent does for them.
+pub(crate) fn through_agent(daybook: &Daybook) -> Person {
+    Person::named(&format!("{} (through an agent)", daybook.settings.person))
 }
 
 /// A change that was made.
@@ -49,7 +58,7 @@ pub(crate) async fn make_change(
     let person = &daybook.settings.person;
     let author = match by {
         RequestedBy::Person => Person::named(person),
-        RequestedBy::Agent => Person::named(&format!("{person} (through an agent)")),
+        RequestedBy::Agent => through_agent(daybook),
     };
     match change(&worker, scope, wanted, &author).await? {
         ChangeOutcome::Made(commit) => Ok(MemoryChange {
@@ -102,6 +111,29 @@ pub(crate) async fn forget(
         changes.push(make_change(daybook, scope, &wanted, by).await?);
     }
     Ok(changes)
+}
+
+/// Gives the memory with this id other words. One that no file shows yet is written into the files first.
+pub(crate) async fn edit_by_id(
+    daybook: &Daybook,
+    choice: &ScopeChoice,
+    (id, words): (&str, &str),
+    by: RequestedBy,
+) -> Result<(MemoryChange, usize)> {
+    let mut memory = by_id(daybook, choice, id).await?;
+    if memory.lines.is_empty() {
+        run_on_new_thread(|| block_on(write_due_files(daybook)))?;
+        memory = by_id(daybook, choice, id).await?;
+    }
+    edit(daybook, &memory, words, by).await
+}
+
+/// Writes the memory files that are due; no session is read.
+async fn write_due_files(daybook: &Daybook) -> Result<()> {
+    let (mut worker, _lock) = daybook.attended_worker().await?;
+    worker.limits.proposals = false;
+    jobs::write_due(&worker, &Stop::default(), &UpdateBar::hidden()).await?;
+    Ok(())
 }
 
 /// Gives a line of a memory file other words. Returns the change, and how many secrets in the words were hidden.

@@ -7,6 +7,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
 use super::RequestError;
+use crate::settings::parse_duration;
 use crate::wiring::Daybook;
 
 /// Parses a time in the person's zone. A day or a month means its end, so that `2026-02-04` is memory as that day left
@@ -48,6 +49,19 @@ fn moment(text: &str, now: jiff::Timestamp, zone: &TimeZone) -> Option<Timestamp
             Some(Timestamp(instant.or_else(local)?.as_millisecond()))
         }
     }
+}
+
+/// The time from which a list or a sum begins: a date, whose beginning is meant, or an age such as `30d`. `None` for anything
+/// else.
+pub(crate) fn beginning(text: &str, now: Timestamp, zone: TimeZone) -> Option<Timestamp> {
+    if let Some(age) = parse_duration(text) {
+        let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+        return Some(Timestamp(now.0.saturating_sub(age)));
+    }
+    let date: Date = text.parse().ok()?;
+    Some(Timestamp(
+        date.to_zoned(zone).ok()?.timestamp().as_millisecond(),
+    ))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use daybook_domain::{Observation, Origin, Scope};
 use daybook_engine::jobs::{self, NoteTarget};
 use daybook_engine::stop::Stop;
@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::caller::{NamedCaller, own_scope, parse_named};
 use super::current_place::{CurrentPlace, locate};
-use super::{RequestError, person_scope};
+use super::person_scope;
+use super::scope_choice::check_nameable;
 use crate::terminal::progress::UpdateBar;
 use crate::wiring::Daybook;
 
@@ -156,12 +157,7 @@ fn named_scope(
         }
         None => parse_named(&daybook.settings, &daybook.tenant, name)?,
     };
-    if !Redactor::current().redact(&scope.name).findings.is_empty() {
-        bail!(RequestError::Invalid(
-            "the scope's name holds a secret, and it would be stored as it is; choose another name"
-                .to_owned()
-        ));
-    }
+    check_nameable(&scope)?;
     Ok(scope)
 }
 

@@ -8,6 +8,7 @@ use daybook_domain::{Reach, Scope, ScopeKind};
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::{FilesConfig, Folder};
 use daybook_engine::jobs::WorkLimits;
+use daybook_text::redact::Redactor;
 
 use super::caller::{NamedCaller, own_scope, parse_named, reach, reached_scopes};
 use super::current_place::locate;
@@ -42,6 +43,24 @@ impl ScopeChoice {
             ));
         }
         Ok(scopes.remove(0))
+    }
+
+    /// The scope that a change is for, which need not hold anything yet: the chosen one, if the caller takes part in it;
+    /// without a choice the narrowest of a caller that says who it is, else the person's.
+    pub(crate) async fn for_writing(&self, daybook: &Daybook) -> Result<Scope> {
+        let reach = self.reach(daybook, None).await?;
+        if let Some(name) = self.name() {
+            let scope = parse_named(&daybook.settings, &daybook.tenant, &name)?;
+            check_nameable(&scope)?;
+            return Ok(scope);
+        }
+        let narrowest = match reach {
+            Reach::Scopes(own) => own.into_iter().next(),
+            Reach::Everything | Reach::Unnamed { .. } => None,
+        };
+        let scope = narrowest.unwrap_or_else(|| person_scope(daybook));
+        check_nameable(&scope)?;
+        Ok(scope)
     }
 
     /// The chosen scope alone; without a choice all scopes that the caller reaches: those of `here` and of the person
@@ -107,6 +126,17 @@ async fn known_scope(daybook: &Daybook, name: &str) -> Result<Scope> {
         )));
     };
     Ok(scope)
+}
+
+/// Refuses a scope whose name holds a secret: it would be stored as it is.
+pub(crate) fn check_nameable(scope: &Scope) -> Result<()> {
+    if Redactor::current().redact(&scope.name).findings.is_empty() {
+        return Ok(());
+    }
+    bail!(RequestError::Invalid(
+        "the scope's name holds a secret, and it would be stored as it is; choose another name"
+            .to_owned()
+    ))
 }
 
 /// Opens the memory folder of a scope, brought up to date where machines share it.

@@ -15,6 +15,8 @@ use std::time::Instant;
 use clap::ValueEnum;
 use daybook_domain::StoreError;
 use daybook_domain::time::Clock;
+use daybook_engine::files::FilesError;
+use daybook_engine::files::entities::EntityError;
 use daybook_engine::jobs::WorkError;
 use daybook_text::fence::for_terminal;
 use daybook_text::redact::Redactor;
@@ -137,6 +139,20 @@ pub(crate) fn store_error(error: &anyhow::Error) -> Option<&StoreError> {
         // It is transparent, so the error that it wraps is not in the chain by itself.
         Some(WorkError::Store(error)) => Some(error),
         Some(WorkError::Files(_)) | None => cause.downcast_ref(),
+    })
+}
+
+/// The error of memory files behind `error`, if it is one.
+pub(crate) fn files_error(error: &anyhow::Error) -> Option<&FilesError> {
+    error.chain().find_map(|cause| {
+        // Both are transparent, so the error that they wrap is not in the chain by itself.
+        if let Some(WorkError::Files(error)) = cause.downcast_ref() {
+            return Some(error);
+        }
+        match cause.downcast_ref() {
+            Some(EntityError::Files(error)) => Some(error),
+            Some(EntityError::Refused(_)) | None => cause.downcast_ref(),
+        }
     })
 }
 

@@ -157,3 +157,21 @@ fn what_is_forgotten_and_undone_on_one_machine_is_so_on_all() {
     here.stdout(&["update"]);
     assert_eq!(memory(&here), restored);
 }
+
+#[test]
+fn the_memory_tool_is_offered_over_mcp_on_request_and_answers_in_the_documented_words() {
+    let place = TestPlace::new();
+    let mut client = McpClient::connect(&place, &["--tools", "memory-tool"]);
+    let create = json!({"command": "create", "path": "/memories/pier.md", "file_text": "- wet\n"});
+    let (text, _) = client.call_ok("memory", create.clone());
+    assert_eq!(text, "File created successfully at: /memories/pier.md");
+    let again = client.call_error("memory", create);
+    assert_eq!(again, "Error: File /memories/pier.md already exists");
+    let view = json!({"command": "view", "path": "/memories/pier.md", "scope": "agent/pier-bot"});
+    let strange = client.call_error("memory", view);
+    assert!(strange.contains("pier-bot"), "{strange}");
+    let unfit = client.call_error("memory", json!({"command": "chmod", "path": "/memories"}));
+    assert!(unfit.contains("str_replace"), "{unfit}");
+    let file = place.root().join("users/ada/memory/pier.md");
+    assert_eq!(std::fs::read_to_string(file).expect("a file"), "- wet\n");
+}

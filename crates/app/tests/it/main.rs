@@ -24,6 +24,8 @@ mod first_run;
 mod fixture;
 mod homes;
 mod hooks;
+mod http_memories;
+mod http_routes;
 mod kill;
 mod kill_beside;
 mod layouts;

@@ -26,7 +26,7 @@ pub(crate) struct DaybookServer {
 #[derive(Debug)]
 pub(crate) struct HttpAnswer {
     pub(crate) status: u16,
-    head: String,
+    pub(crate) head: String,
     pub(crate) body: Value,
 }
 
@@ -94,6 +94,26 @@ impl DaybookServer {
         (head.to_owned(), body.to_owned())
     }
 
+    /// An open stream of events, of which nothing was read.
+    pub(crate) fn stream(&self, path: &str) -> BufReader<TcpStream> {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        let headers = self.headers(&self.token);
+        let request = format!("GET {path} HTTP/1.1\r\n{headers}\r\n");
+        stream.write_all(request.as_bytes()).expect("it reads");
+        BufReader::new(stream)
+    }
+
+    /// Sends the server the signal to end.
+    #[cfg(unix)]
+    pub(crate) fn ask_to_end(&self) {
+        let sent = Command::new("kill")
+            .args(["-TERM", &self.child.0.id().to_string()])
+            .status()
+            .expect("kill runs");
+        assert!(sent.success());
+    }
+
     /// The head and the body of an answer that is no JSON.
     pub(crate) fn text(&self, path: &str) -> (String, String) {
         let (host, token) = (&self.address, &self.token);
@@ -115,7 +135,8 @@ impl DaybookServer {
         }
     }
 
-    fn send(&self, what: &str, headers: &str, body: &str) -> HttpAnswer {
+    /// Sends a request with `headers` and without a token.
+    pub(crate) fn send(&self, what: &str, headers: &str, body: &str) -> HttpAnswer {
         let length = body.len();
         self.raw(&format!(
             "{what} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
@@ -128,11 +149,21 @@ impl DaybookServer {
 
     /// Sends a request with the token of another tenant.
     pub(crate) fn send_request_as(&self, token: &str, what: &str, body: &str) -> HttpAnswer {
-        let host = &self.address;
-        let headers = format!(
-            "Host: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
-        );
+        let headers = self.headers(token);
         self.send(what, &headers, body)
+    }
+
+    /// Sends a request with one more header.
+    pub(crate) fn send_with(&self, header: &str, what: &str, body: &str) -> HttpAnswer {
+        let headers = format!("{}{header}\r\n", self.headers(&self.token));
+        self.send(what, &headers, body)
+    }
+
+    fn headers(&self, token: &str) -> String {
+        let host = &self.address;
+        format!(
+            "Host: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+        )
     }
 
     pub(crate) fn get(&self, path: &str) -> Value {
@@ -150,7 +181,7 @@ impl DaybookServer {
     }
 
     #[track_caller]
-    fn check(&self, what: &str, body: &str, status: u16, code: &str) {
+    pub(crate) fn check(&self, what: &str, body: &str, status: u16, code: &str) {
         let answer = self.send_request(what, body);
         assert_eq!(answer.code(), (status, code), "{what}: {}", answer.body);
         assert!(
@@ -478,11 +509,7 @@ fn the_end_signal_ends_it() {
     server.post("/v1/append", &teaching_events());
     // A silent connection delays no other.
     let _idle = TcpStream::connect(&server.address).expect("it listens");
-    let ended = std::process::Command::new("kill")
-        .args(["-TERM", &server.child.0.id().to_string()])
-        .status()
-        .expect("kill runs");
-    assert!(ended.success());
+    server.ask_to_end();
     let until = Instant::now() + PATIENCE;
     loop {
         if let Some(status) = server.child.0.try_wait().expect("a child") {

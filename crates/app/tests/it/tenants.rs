@@ -172,12 +172,46 @@ fn a_token_opens_the_memory_of_its_tenant_alone() {
         ("GET /v1/status", ""),
         ("GET /v1/threads", ""),
         ("GET /v1/context?project=tidepool", ""),
+        ("GET /v1/memories", ""),
+        ("GET /v1/sessions", ""),
+        ("GET /v1/jobs?all=true", ""),
+        ("GET /v1/files", ""),
+        ("GET /v1/files/boat.md", ""),
+        ("GET /v1/files/boat.md/history", ""),
+        ("GET /v1/entities", ""),
+        ("GET /v1/entities/boat", ""),
     ];
+    let file = json!({"text": format!("the {SECRET} is ours\n")}).to_string();
+    let card = json!({"name": SECRET, "description": "our boat"}).to_string();
+    for (what, body) in [
+        ("PUT /v1/files/boat.md", &file),
+        ("PUT /v1/entities/boat", &card),
+    ] {
+        let written = server.send_request_as(&theirs, what, body);
+        assert_eq!(written.status, 200, "{what}: {}", written.body);
+    }
+    let memory = server.send_request_as(&theirs, "GET /v1/memories", "");
+    let memory = memory.body["memories"][0]["id"].clone();
+    let memory = memory.as_str().expect("an id");
+    for (method, path, body) in [
+        ("GET", format!("/v1/memories/{memory}"), ""),
+        ("GET", format!("/v1/memories/{memory}/history"), ""),
+        (
+            "PATCH",
+            format!("/v1/memories/{memory}"),
+            "{\"text\": \"x\"}",
+        ),
+        ("DELETE", format!("/v1/memories/{memory}"), ""),
+        ("DELETE", "/v1/files/boat.md".to_owned(), ""),
+        ("DELETE", "/v1/entities/boat".to_owned(), ""),
+    ] {
+        server.check(&format!("{method} {path}"), body, 404, "not_found");
+    }
     for (what, body) in asked {
         let theirs = server.send_request_as(&theirs, what, body);
         assert_eq!(theirs.status, 200, "{what}: {}", theirs.body);
         let ours = server.send_request(what, body);
-        assert_eq!(ours.status, 200, "{what}: {}", ours.body);
+        assert!([200, 404].contains(&ours.status), "{what}: {}", ours.body);
         is_apart(what, &ours.body.to_string());
         assert_ne!(ours.body, theirs.body, "{what}");
     }

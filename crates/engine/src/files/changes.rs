@@ -32,6 +32,11 @@ impl FileChanges {
         self.0.insert(path, None);
     }
 
+    /// The files that are to change.
+    pub fn paths(&self) -> impl Iterator<Item = &FilePath> {
+        self.0.keys()
+    }
+
     /// The requested text of `path`, if it is to be written as one.
     pub(super) fn text_of(&self, path: &FilePath) -> Option<String> {
         let bytes = self.0.get(path)?.as_ref()?;

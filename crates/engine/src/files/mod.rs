@@ -37,6 +37,7 @@ pub mod line_edits;
 pub mod line_history;
 pub mod lock;
 pub mod log_marks;
+pub mod memory_tool;
 pub mod name;
 pub mod named_file;
 mod objects;

@@ -6,6 +6,7 @@
 //! Not here: reading or writing files.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use daybook_text::redact::Redactor;
 
@@ -134,6 +135,30 @@ pub fn masked<'a>(redactor: &Redactor, text: &'a str) -> Cow<'a, str> {
     redactor.redact(text).text
 }
 
+/// The text of a file that a client was shown masked and sent back: secrets that it brings are hidden, and lines that it
+/// sent back as they were shown keep what the person wrote. Returns how many secrets were hidden.
+#[must_use]
+pub fn sent_back(redactor: &Redactor, current: &str, sent: &str) -> (String, usize) {
+    let redacted = redactor.redact(sent);
+    let shown = masked(redactor, current);
+    let pairs: Vec<(&str, &str)> = shown.lines().zip(current.lines()).collect();
+    // A secret of several lines is one marker, so that lines no longer stand for each other.
+    let stand_alike = shown.lines().count() == current.lines().count();
+    let mut own = pairs.iter().filter(|(shown, own)| shown != own).peekable();
+    if !stand_alike || own.peek().is_none() {
+        return (redacted.text.into_owned(), redacted.findings.len());
+    }
+    let own: BTreeMap<&str, &str> = own.copied().collect();
+    let text = redacted.text.split_inclusive('\n').map(|line| {
+        let bare = line.trim_end_matches(['\n', '\r']);
+        match own.get(bare) {
+            Some(own) => format!("{own}{}", &line[bare.len()..]),
+            None => line.to_owned(),
+        }
+    });
+    (text.collect(), redacted.findings.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,6 +192,19 @@ mod tests {
         let found = persons_secrets(&redactor, FileOwner::Page, &page);
         let lines: Vec<usize> = found.iter().map(|secret| secret.line).collect();
         assert_eq!(lines, [5]);
+    }
+
+    #[test]
+    fn lines_that_come_back_masked_keep_the_persons_words_and_new_secrets_are_hidden() {
+        let redactor = Redactor::standard();
+        let current = format!("# Mine\n- token {}\n- tides\n", secret(1));
+        let shown = masked(&redactor, &current).into_owned();
+        assert_ne!(shown, current);
+        let edited = shown.replace("tides", "charts");
+        let (kept, hidden) = sent_back(&redactor, &current, &edited);
+        assert_eq!((kept, hidden), (current.replace("tides", "charts"), 0));
+        let (kept, hidden) = sent_back(&redactor, &current, &format!("- new {}\n", secret(2)));
+        assert!(hidden == 1 && !kept.contains(&secret(2)), "{kept}");
     }
 
     #[test]

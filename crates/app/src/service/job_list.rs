@@ -1,0 +1,133 @@
+//! Background work as it is listed for programs.
+
+use anyhow::Result;
+use daybook_domain::{Gap, Job, JobKind, JobStatus, Priority, Timestamp};
+use serde::Serialize;
+use strum::VariantArray;
+use utoipa::ToSchema;
+
+use crate::terminal::output::rfc3339;
+use crate::wiring::Daybook;
+
+/// Some jobs, what was given up, and where the list goes on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JobList {
+    /// The jobs of this page, by name.
+    pub(crate) jobs: Vec<ListedJob>,
+    /// Events that were given up after failures; on the first page alone.
+    pub(crate) gaps: Vec<ListedGap>,
+    /// The value of `after` for the next page; `null` on the last.
+    pub(crate) next: Option<String>,
+}
+
+/// One job.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ListedJob {
+    /// Its name.
+    #[schema(example = "extract/harbour-bot:2026-03-02-tides")]
+    job: String,
+    /// `extract`, `consolidate` or `redact`.
+    kind: &'static str,
+    /// `done`, `due`, `running`, `waiting` after a failure, `resting`, or `set_aside`.
+    #[schema(example = "due")]
+    state: &'static str,
+    /// Until when it runs, waits or rests; RFC 3339.
+    #[schema(format = DateTime)]
+    until: Option<String>,
+    /// How far it is.
+    done: u64,
+    /// How far there is input.
+    input: u64,
+    /// How soon among others: `low`, `normal`, `raised` or `high`.
+    priority: &'static str,
+    /// Tries so far on what it works on now.
+    tries: u32,
+    /// Why the last try failed.
+    failure: Option<String>,
+}
+
+/// Events that were given up.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ListedGap {
+    /// The job.
+    job: String,
+    /// The first one.
+    from: u64,
+    /// The last one.
+    to: u64,
+    /// Why.
+    why: String,
+    /// When, RFC 3339.
+    #[schema(format = DateTime)]
+    at: Option<String>,
+}
+
+/// Lists jobs by name; those that are done only with `all`.
+pub(crate) async fn list_jobs(
+    daybook: &Daybook,
+    all: bool,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<JobList> {
+    let mut jobs = Vec::new();
+    for &kind in JobKind::VARIANTS {
+        jobs.extend(daybook.jobs(kind).await?);
+    }
+    let mut named: Vec<(String, Job)> = jobs
+        .into_iter()
+        .filter(|job| all || job.is_ahead())
+        .map(|job| (job.key.to_string(), job))
+        .filter(|(name, _)| after.is_none_or(|after| name.as_str() > after))
+        .collect();
+    named.sort_by(|a, b| a.0.cmp(&b.0));
+    let has_more = named.len() > limit;
+    named.truncate(limit);
+    let gaps = match after {
+        None => daybook.gaps().await?,
+        Some(_) => Vec::new(),
+    };
+    let now = daybook.clock.now();
+    let next = named.last().filter(|_| has_more);
+    Ok(JobList {
+        next: next.map(|(name, _)| name.clone()),
+        jobs: named.iter().map(|(_, job)| listed(job, now)).collect(),
+        gaps: gaps.iter().map(listed_gap).collect(),
+    })
+}
+
+fn listed(job: &Job, now: Timestamp) -> ListedJob {
+    let (state, until) = match job.status(now) {
+        JobStatus::Done => ("done", None),
+        JobStatus::SetAside => ("set_aside", None),
+        JobStatus::Running { until, .. } => ("running", Some(until)),
+        JobStatus::Waiting { until, .. } => ("waiting", Some(until)),
+        JobStatus::Resting { until } => ("resting", Some(until)),
+        JobStatus::Due { .. } => ("due", None),
+    };
+    ListedJob {
+        job: job.key.to_string(),
+        kind: job.key.kind().as_str(),
+        state,
+        until: until.and_then(rfc3339),
+        done: job.done,
+        input: job.input,
+        priority: match job.priority {
+            Priority::Low => "low",
+            Priority::Normal => "normal",
+            Priority::Raised => "raised",
+            Priority::High => "high",
+        },
+        tries: job.tries,
+        failure: job.last_failure.as_ref().map(|it| it.message.clone()),
+    }
+}
+
+fn listed_gap(gap: &Gap) -> ListedGap {
+    ListedGap {
+        job: gap.job.to_string(),
+        from: gap.from,
+        to: gap.to,
+        why: gap.failure.message.clone(),
+        at: rfc3339(gap.at),
+    }
+}
