@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use daybook_domain::{Origin, Scope, Tenant};
-use daybook_engine::files::named_file::{self, NamedFileError};
 use daybook_engine::recall::interface_use::InterfaceUse;
 use daybook_engine::recall::search::RecallResult;
 use serde::Deserialize;
@@ -19,10 +18,11 @@ use super::call::{McpCall, server_folder};
 use super::entities;
 use super::history;
 use super::memory_tool;
+use super::resources::memory_file;
 use super::tools::ToolKind;
 use crate::process::block_on;
 use crate::service::agent_answer::{AgentAnswer, render_recalled};
-use crate::service::caller::{NamedCaller, check_file, named_caller, reach_of};
+use crate::service::caller::{NamedCaller, named_caller, reach_of};
 use crate::service::context::{ContextQuery, context_in};
 use crate::service::notes::{NoteAuthor, NoteScope, save_note};
 use crate::service::recall::{RecallQuery, answer_query, parse_layer, recall_json};
@@ -234,13 +234,7 @@ fn show(call: &McpCall<'_>, asked: &ShowArguments) -> Result<AgentAnswer> {
     let caller = named_caller!(asked).held_in(&daybook.settings.venue);
     let reach = call.read(reach_of(&daybook, Some(&caller)))?;
     if target.contains(['/', '\\']) || target.ends_with(".md") {
-        call.read(daybook.check_out_shared_files())?;
-        let text = named_file::read(&daybook.root, target);
-        if !matches!(text, Err(NamedFileError::NoMemoryFile(..))) {
-            call.read(check_file(&daybook, &reach, target))?;
-        }
-        let text = text
-            .context("give a path such as projects/tidepool/memory/MEMORY.md, as `recall` does")?;
+        let text = call.read(memory_file(&daybook, &reach, target))?;
         let answer = answer::page(target, &text, offset)?;
         call.record_shown(InterfaceUse::Text(answer.text.clone()));
         return Ok(answer);

@@ -22,7 +22,19 @@ const BUSY: i32 = -32000;
 /// The byte order mark of UTF-8, which some tools put before a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// The methods with parameters that this server answers; all others are unknown.
-const KNOWN: [&str; 4] = ["initialize", "ping", "tools/list", "tools/call"];
+const KNOWN: [&str; 11] = [
+    "initialize",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+];
 
 /// The result of parsing a line.
 pub(super) enum ReceivedLine {

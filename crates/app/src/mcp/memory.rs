@@ -1,6 +1,6 @@
 //! The data folder of the server: opened at the first question, created for the first note.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -34,6 +34,11 @@ impl LazyMemory {
             open: Mutex::default(),
             writing: Mutex::new(()),
         }
+    }
+
+    /// The data folder.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// The memory; `None` while none exists.

@@ -14,11 +14,11 @@ use serde_json::{Map, Value, json};
 /// Tools that are offered together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ToolSet {
-    /// recall, remember, context, show
+    /// recall, remember, context, show, list, forget
     Default,
     /// Also memory_create_entity, memory_upsert_record, memory_list_entities
     Entities,
-    /// Also history, diff, why, list, forget, edit
+    /// Also history, diff, why, edit
     History,
     /// Also memory: Anthropic's memory tool, on the memory folder
     MemoryTool,
@@ -75,14 +75,14 @@ pub(super) fn present_name(name: &str) -> &str {
 
 /// The tools of these sets; the default ones are always there.
 pub(super) fn offered(sets: &[ToolSet]) -> Vec<NamedTool> {
-    use ToolKind::{Context, CreateEntity, ListEntities, Recall, Remember, Show, UpsertRecord};
-    let mut kind = vec![Recall, Remember, Context, Show];
+    use ToolKind::{Context, CreateEntity, Forget, List, ListEntities, Recall, Remember, Show};
+    let mut kind = vec![Recall, Remember, Context, Show, List, Forget];
     if sets.contains(&ToolSet::Entities) {
-        kind.extend([CreateEntity, UpsertRecord, ListEntities]);
+        kind.extend([CreateEntity, ToolKind::UpsertRecord, ListEntities]);
     }
     if sets.contains(&ToolSet::History) {
-        use ToolKind::{Diff, Edit, Forget, History, List, Why};
-        kind.extend([History, Diff, Why, List, Forget, Edit]);
+        use ToolKind::{Diff, Edit, History, Why};
+        kind.extend([History, Diff, Why, Edit]);
     }
     if sets.contains(&ToolSet::MemoryTool) {
         kind.push(ToolKind::Memory);

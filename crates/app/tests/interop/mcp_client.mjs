@@ -2,6 +2,7 @@
 // The root holds the sample. The SDK is found beside the folder that this is run in.
 
 import assert from "node:assert/strict";
+import { appendFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -25,7 +26,10 @@ assert.match(client.getInstructions(), /`recall`/);
 const { tools } = await client.listTools();
 assert.deepEqual(
   tools.map((tool) => tool.name),
-  ["recall", "remember", "context", "show", "memory_create_entity", "memory_upsert_record", "memory_list_entities"],
+  [
+    ...["recall", "remember", "context", "show", "list", "forget"],
+    ...["memory_create_entity", "memory_upsert_record", "memory_list_entities"],
+  ],
 );
 assert.ok(tools.every((tool) => tool.annotations.title && tool.inputSchema.additionalProperties === false));
 
@@ -60,7 +64,21 @@ for (const [name, args, why] of [
   const result = await call(name, args);
   assert.ok(result.isError && why.test(result.content[0].text), JSON.stringify(result));
 }
-await assert.rejects(call("forget", {}), /there is no tool forget/);
+await assert.rejects(call("forget_all", {}), /there is no tool forget_all/);
+
+const { ResourceUpdatedNotificationSchema } = await load("@modelcontextprotocol/sdk/types.js");
+const { resources } = await client.listResources();
+const { uri } = resources.find((resource) => resource.uri.endsWith("tidepool/memory/MEMORY.md"));
+assert.match((await client.readResource({ uri })).contents[0].text, /^# /);
+const updated = new Promise((tell) => client.setNotificationHandler(ResourceUpdatedNotificationSchema, tell));
+await client.subscribeResource({ uri });
+appendFileSync(join(root, uri.replace("daybook:///", "")), "\nAda wrote this by hand.\n");
+assert.equal((await updated).params.uri, uri);
+await client.unsubscribeResource({ uri });
+const { prompts } = await client.listPrompts();
+assert.deepEqual(prompts.map((prompt) => prompt.name), ["where-was-i", "what-do-we-know"]);
+const filled = await client.getPrompt({ name: "where-was-i" });
+assert.match(filled.messages[0].content.text, /left off/);
 
 await client.close();
 assert.throws(() => process.kill(server, 0), "the server outlived its client");

@@ -48,6 +48,8 @@ async def each_tool():
             "remember",
             "context",
             "show",
+            "list",
+            "forget",
             "memory_create_entity",
             "memory_upsert_record",
             "memory_list_entities",
@@ -77,11 +79,44 @@ async def each_tool():
         await refused(session, "show", "does not name a memory file", target="/etc/passwd")
         await refused(session, "memory_create_entity", "^Name is required", entity="a", name=" ", description="d")
         try:
-            await session.call_tool("forget", {})
+            await session.call_tool("forget_all", {})
         except MCPError as error:
-            assert "there is no tool forget" in str(error), error
+            assert "there is no tool forget_all" in str(error), error
         else:
             raise AssertionError("a tool that is not there was called")
+
+
+async def resources_and_prompts():
+    changed = asyncio.Event()
+
+    async def note(message):
+        updated = getattr(message, "root", message)
+        if getattr(updated, "method", "") == "notifications/resources/updated":
+            changed.set()
+
+    async with stdio_client(server()) as streams, ClientSession(*streams, message_handler=note) as session:
+        await session.initialize()
+        listed = (await session.list_resources()).resources
+        page = next(it.uri for it in listed if str(it.uri).endswith("tidepool/memory/MEMORY.md"))
+        assert (await session.list_resource_templates()).resource_templates
+        before = (await session.read_resource(page)).contents[0].text
+        assert before.startswith("# "), before
+        await session.subscribe_resource(page)
+        with open(os.path.join(ROOT, str(page).removeprefix("daybook:///")), "a") as file:
+            file.write("\nAda wrote this by hand.\n")
+        await asyncio.wait_for(changed.wait(), timeout=30)
+        assert "by hand" in (await session.read_resource(page)).contents[0].text
+        await session.unsubscribe_resource(page)
+        try:
+            await session.read_resource("daybook:///daybook.db")
+        except MCPError as error:
+            assert "memory file" in str(error), error
+        else:
+            raise AssertionError("a file that is no memory was read")
+        names = [prompt.name for prompt in (await session.list_prompts()).prompts]
+        assert names == ["where-was-i", "what-do-we-know"], names
+        filled = await session.get_prompt("what-do-we-know", {"question": "what is the limit of the cache"})
+        assert "<daybook-memory>" in filled.messages[0].content.text, filled
 
 
 async def one_of_many(n):
@@ -94,6 +129,7 @@ async def one_of_many(n):
 
 async def main():
     await each_tool()
+    await resources_and_prompts()
     began = time.monotonic()
     await asyncio.gather(*(one_of_many(n) for n in range(SERVERS)))
     print(f"the Python SDK gets on with daybook mcp; {SERVERS} at once took {time.monotonic() - began:.1f} s")

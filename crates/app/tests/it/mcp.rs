@@ -163,7 +163,7 @@ fn few_tools_are_offered_and_described() {
     client.close();
     let mut client = McpClient::connect(&place, &["--tools", "entities"]);
     let tools = client.request("tools/list", json!({}))["result"]["tools"].take();
-    let more: Vec<&Value> = tools.as_array().expect("a list").iter().skip(4).collect();
+    let more: Vec<&Value> = tools.as_array().expect("a list").iter().skip(6).collect();
     insta::assert_snapshot!("entity_tools", pretty(&json!(more)));
     client.close();
 }
@@ -264,6 +264,117 @@ fn a_citation_and_a_memory_file_can_be_shown() {
     let (_, data) = client.call_ok("show", json!({"target": file}));
     let standing = fs::read_to_string(place.root().join(file)).expect("a memory file");
     assert_eq!(data["text"], standing);
+    client.close();
+}
+
+const PAGE: &str = "daybook:///projects/tidepool/memory/MEMORY.md";
+
+#[test]
+fn memory_files_are_resources_that_can_be_listed_read_and_watched() {
+    let place = imported_place();
+    let mut client = McpClient::connect(&place, &[]);
+    let listed = client.request("resources/list", json!({}))["result"].take();
+    let resources = listed["resources"].as_array().expect("a list");
+    assert!(resources.iter().any(|it| it["uri"] == PAGE), "{listed}");
+    let templates = client.request("resources/templates/list", json!({}))["result"].take();
+    let template = &templates["resourceTemplates"][0]["uriTemplate"];
+    assert_eq!(template, "daybook:///{kind}/{scope}/memory/{+file}");
+    let file = place.root().join("projects/tidepool/memory/MEMORY.md");
+    let standing = fs::read_to_string(&file).expect("a memory file");
+    for uri in resources.iter().map(|it| &it["uri"]) {
+        let read = client.request("resources/read", json!({"uri": uri}))["result"].take();
+        assert_eq!(&read["contents"][0]["uri"], uri);
+        assert_eq!(read["contents"][0]["text"] == json!(standing), uri == PAGE);
+    }
+    for outside in [
+        "daybook:///daybook.toml",
+        "daybook:///../x.md",
+        "file:///etc/hostname",
+    ] {
+        let refused = client.request("resources/read", json!({"uri": outside}));
+        assert!(refused["error"]["message"].is_string(), "{refused}");
+    }
+
+    let subscribed = client.request("resources/subscribe", json!({"uri": PAGE}));
+    assert!(subscribed["result"].is_object(), "{subscribed}");
+    fs::write(&file, format!("{standing}\nAda wrote this by hand.\n")).expect("a file");
+    let told = client.receive();
+    assert_eq!(told["method"], "notifications/resources/updated");
+    assert_eq!(told["params"]["uri"], PAGE);
+    let read = client.request("resources/read", json!({"uri": PAGE}));
+    assert!(read.to_string().contains("by hand"), "{read}");
+    let ended = client.request("resources/unsubscribe", json!({"uri": PAGE}));
+    assert!(ended["result"].is_object(), "{ended}");
+    client.close();
+}
+
+#[test]
+fn resources_are_listed_page_by_page_and_files_of_others_are_not() {
+    let place = imported_place();
+    let notes = place.root().join("users/ada/memory/topics");
+    fs::create_dir_all(&notes).expect("a folder");
+    for nth in 0..130 {
+        fs::write(notes.join(format!("what is {nth} %.md")), "a note\n").expect("a file");
+    }
+    place.stdout(&[
+        "remember",
+        "--agent",
+        "harbour-bot",
+        "moor at the northern quay",
+    ]);
+    place.stdout(&["remember", "--scope", "user/ada", "tabs, never spaces"]);
+    place.stdout(&["update", "--all"]);
+    let mut client = McpClient::connect(&place, &[]);
+    let (mut all, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let asked = match &cursor {
+            Value::Null => json!({}),
+            cursor => json!({ "cursor": cursor }),
+        };
+        let page = client.request("resources/list", asked)["result"].take();
+        let uris = page["resources"].as_array().expect("a list").iter();
+        all.extend(uris.map(|it| it["uri"].as_str().expect("a name").to_owned()));
+        cursor = page["nextCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    let own = all
+        .iter()
+        .filter(|uri| uri.contains("/topics/what%20is%20"));
+    assert_eq!(own.count(), 130);
+    assert!(all.is_sorted() && !all.iter().any(|uri| uri.contains("harbour-bot")));
+    client.close();
+}
+
+#[test]
+fn prompts_are_filled_with_what_memory_holds() {
+    let place = imported_place();
+    let mut client = McpClient::connect(&place, &[]);
+    let prompts = client.request("prompts/list", json!({}))["result"].take();
+    let prompts = prompts["prompts"].as_array().expect("a list");
+    assert_eq!(prompts.len(), 2);
+    let filled = |client: &mut McpClient, params: Value| {
+        let filled = client.request("prompts/get", params)["result"].take();
+        let text = filled["messages"][0]["content"]["text"].as_str();
+        text.expect("a text").to_owned()
+    };
+    let asked = json!({"name": "what-do-we-know", "arguments": {"question": "push"}});
+    let known = filled(&mut client, asked);
+    assert!(
+        known.contains("don't push without asking me first"),
+        "{known}"
+    );
+    let left = filled(&mut client, json!({"name": "where-was-i"}));
+    assert!(left.contains("left off"), "{left}");
+    for bad in [
+        json!({"name": "nonsense"}),
+        json!({"name": "what-do-we-know"}),
+        json!({"name": "what-do-we-know", "arguments": {"topic": "push"}}),
+    ] {
+        let refused = client.request("prompts/get", bad);
+        assert!(refused["error"]["message"].is_string(), "{refused}");
+    }
     client.close();
 }
 
@@ -379,7 +490,7 @@ fn bad_calls_are_answered_and_the_server_goes_on() {
     for broken in ["{", "null", "[]", "{\"jsonrpc\":\"2.0\"}"] {
         client.send(broken);
     }
-    let params = json!({"name": "forget", "arguments": {}});
+    let params = json!({"name": "forget_all", "arguments": {}});
     client.send(
         &json!({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params}).to_string(),
     );
@@ -390,7 +501,7 @@ fn bad_calls_are_answered_and_the_server_goes_on() {
         }
     };
     let message = received["error"]["message"].as_str().expect("an error");
-    assert!(message.contains("there is no tool forget"), "{message}");
+    assert!(message.contains("there is no tool forget_all"), "{message}");
     client.call_ok("recall", json!({"question": "push"}));
     client.close();
 }
