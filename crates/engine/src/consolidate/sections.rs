@@ -23,6 +23,17 @@ use super::{
 
 /// Heading of the values, each with what it was before.
 pub const VALUES: &str = "What changed";
+const DECISIONS: &str = "Decisions";
+const INSISTED: &str = "insisted on";
+const ASKED_TO_REMEMBER: &str = "asked to remember";
+
+/// Whether the lines below a heading are a person's rules and decisions.
+#[must_use]
+pub fn holds_rules(heading: &str) -> bool {
+    let ends = [INSISTED, ASKED_TO_REMEMBER];
+    heading == DECISIONS || ends.iter().any(|end| heading.ends_with(end))
+}
+
 /// `MEMORY.md`.
 pub(super) fn curated_page(
     input: &MemoryInput,
@@ -52,17 +63,17 @@ pub(super) fn curated_page(
     let sections = vec![
         left_off,
         section(
-            format!("What {person} asked to remember"),
+            format!("What {person} {ASKED_TO_REMEMBER}"),
             &[Kind::Note],
             statement_entry,
         ),
         section(
-            format!("What {person} insisted on"),
+            format!("What {person} {INSISTED}"),
             &[Kind::Correction, Kind::Preference],
             statement_entry,
         ),
         habits_section(input, accounts),
-        section("Decisions".to_owned(), &[Kind::Decision], decision_entry),
+        section(DECISIONS.to_owned(), &[Kind::Decision], decision_entry),
         MemorySection {
             title: VALUES.to_owned(),
             entries: value_entries(observations),
@@ -237,7 +248,7 @@ pub(super) fn summary_page(
             .map(|s| s.entries.iter().take(most).cloned().collect())
             .unwrap_or_default()
     };
-    let insisted = format!("What {} insisted on", input.person);
+    let insisted = format!("What {} {INSISTED}", input.person);
     let habits = format!("What {} asked for again and again", input.person);
     let notes = format!("What {} asked to remember", input.person);
     let mut sections = vec![
@@ -258,8 +269,8 @@ pub(super) fn summary_page(
             entries: lines(&habits, SUMMARY_HABITS),
         },
         MemorySection {
-            title: "Decisions".to_owned(),
-            entries: lines("Decisions", SUMMARY_RULES),
+            title: DECISIONS.to_owned(),
+            entries: lines(DECISIONS, SUMMARY_RULES),
         },
     ];
     if sections.iter().any(|section| !section.entries.is_empty()) {

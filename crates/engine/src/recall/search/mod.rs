@@ -13,6 +13,7 @@ mod left_off;
 mod newest_first;
 mod outdated;
 mod question_vector;
+mod rule_first;
 mod value_first;
 
 use std::collections::HashMap;
@@ -300,6 +301,9 @@ impl Search<'_> {
         let mut answers = self.place_current_first(answers).await?;
         if ranking.asks_what_holds {
             answers = value_first::place_value_first(answers, &ranking.lexical);
+        }
+        if rule_first::asks_for_rule(question.text) {
+            answers = rule_first::place_rule_first(answers, &ranking.lexical);
         }
         if left_off::asks_where_left_off(question.text) {
             answers = left_off::place_left_off_first(answers);

@@ -1,0 +1,88 @@
+//! Places a person's rule first, where a question asks whether something may be done.
+//!
+//! "May I amend commits?" shares more with an agent's report of an amended commit than with "please don't amend commits".
+
+use std::sync::LazyLock;
+
+use daybook_domain::index::MemoryLayer;
+use regex::Regex;
+
+use super::newest_first::words_of;
+use super::{RankedAnswer, place_first};
+use crate::consolidate::holds_rules;
+use crate::recall::lexical::LexicalQuery;
+
+/// The first answers, among which the rule is looked for.
+const COMPARED: usize = 8;
+/// Least share of the first answer's score that the rule has.
+const LEAST_SCORE: f64 = 0.8;
+/// Least share of what the question is about that the rule names. Everyday words of the question do not count.
+const LEAST_SHARE: f64 = 0.95;
+
+static ASKS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?xi)
+        ^\W* (?:so\W+|and\W+|but\W+)? (?:may|can|could|should|shall|must)\ (?:i|we|agents?|one|it)\b
+        | \b(?:am|are)\ (?:i|we|agents?)\ (?:still\ )?(?:allowed|permitted|supposed)\b
+        | \b(?:do|does)\ (?:i|we|agents?|it)\ (?:still\ )?(?:have\ to|need\ to)\b
+        | \bis\ it\ (?:still\ )?(?:ok|okay|fine|allowed|all\ right|alright)\b
+        | ^\W* (?:darf|d[üu]rfen|soll|sollen|sollte|sollten|muss|m[üu]ssen|kann|k[öo]nnen)\ (?:ich|wir|man)\b
+        | ^\W* (?:puedo|podemos|se\ puede|debo|debemos|hay\ que|tengo\ que|tenemos\ que)\b
+        | (?:可以|能|能不能|可不可以|应该|必须).*(?:吗|么|？)",
+    )
+    .expect("the pattern is constant")
+});
+
+/// Whether a question asks if something may, should or must be done.
+pub(super) fn asks_for_rule(question: &str) -> bool {
+    ASKS.is_match(question)
+}
+
+/// Moves the first rule that names what the question is about to the front, where its score is near the first answer's.
+pub(super) fn place_rule_first(
+    answers: Vec<RankedAnswer>,
+    lexical: &LexicalQuery<'_>,
+) -> Vec<RankedAnswer> {
+    let names_all = |answer: &RankedAnswer| {
+        let words = words_of(answer, lexical);
+        lexical.share(&words, |concept| concept.is_light) >= LEAST_SHARE
+    };
+    place_first(answers, (COMPARED, LEAST_SCORE), |answer| {
+        is_rule(answer) && names_all(answer)
+    })
+}
+
+fn is_rule(answer: &RankedAnswer) -> bool {
+    let heading = answer.context.as_deref().unwrap_or_default();
+    answer.layer == MemoryLayer::Entry && holds_rules(heading)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asks_for_rule;
+
+    #[test]
+    fn a_question_for_a_rule_is_told_from_others() {
+        for question in [
+            "may I amend commits?",
+            "Should we squash before merging?",
+            "are agents allowed to push?",
+            "do we have to sign commits",
+            "is it still ok to deploy on Fridays?",
+            "Darf ich direkt auf main pushen?",
+            "¿puedo borrar la rama?",
+            "可以直接推送到主分支吗",
+        ] {
+            assert!(asks_for_rule(question), "{question}");
+        }
+        for question in [
+            "why can we not connect?",
+            "what should the limit be?",
+            "where must the file be?",
+            "when did it become allowed?",
+            "how can I run the tests?",
+        ] {
+            assert!(!asks_for_rule(question), "{question}");
+        }
+    }
+}
