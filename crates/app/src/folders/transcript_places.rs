@@ -19,7 +19,7 @@ struct TranscriptPlace {
     variable: &'static str,
     /// The agent's folder below a person's home, where no variable names it.
     home: &'static str,
-    /// The folders of sessions below it.
+    /// The folders of sessions below it, or their files.
     below: &'static [&'static str],
 }
 
@@ -72,7 +72,7 @@ const PLACES: &[TranscriptPlace] = &[
         agent: "opencode",
         variable: "XDG_DATA_HOME",
         home: ".local/share",
-        below: &["opencode/storage/session"],
+        below: &["opencode/storage/session", "opencode/opencode.db"],
     },
     TranscriptPlace {
         name: "pi",

@@ -186,12 +186,16 @@ impl<'w> ItemWriter<'w> {
     /// Yields the session whose event follows, if anything of it changed.
     fn yield_session(&mut self) {
         let places = &self.state.places;
+        if let Some((fields, cwd, branch)) = &self.state.yielded
+            && *fields == self.state.fields
+            && cwd.as_deref() == places.cwd()
+            && branch.as_deref() == places.branch()
+        {
+            return;
+        }
         let cwd = places.cwd().map(str::to_owned);
         let branch = places.branch().map(str::to_owned);
         let now = (self.state.fields.clone(), cwd, branch);
-        if self.state.yielded.as_ref() == Some(&now) {
-            return;
-        }
         let (fields, cwd, branch) = now.clone();
         self.out.push(TranscriptItem::Session(SessionHint {
             host_id: match fields.host_id.is_empty() {
