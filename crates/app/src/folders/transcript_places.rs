@@ -117,6 +117,13 @@ const PLACES: &[TranscriptPlace] = &[
         below: &["antigravity-cli/brain"],
     },
     TranscriptPlace {
+        name: "Goose",
+        agent: "goose",
+        variable: "XDG_DATA_HOME",
+        home: ".local/share",
+        below: &["goose/sessions"],
+    },
+    TranscriptPlace {
         name: "Hermes",
         agent: "chat",
         variable: "",

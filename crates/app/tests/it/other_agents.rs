@@ -59,6 +59,11 @@ const SESSIONS: &[(&str, &str, &str)] = &[
         ".gemini/antigravity-cli/brain/1/.system_generated/logs/transcript.jsonl",
         "painted red",
     ),
+    (
+        "goose.jsonl",
+        ".local/share/goose/sessions/1.jsonl",
+        "lit at six",
+    ),
 ];
 
 /// The files of a session of OpenCode below a person's home, and what they hold.
