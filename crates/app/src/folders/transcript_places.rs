@@ -184,7 +184,7 @@ pub(crate) fn is_transcript(path: &Path) -> bool {
     }
     name.ends_with(".jsonl")
         || name.ends_with(".jsonl.zst")
-        || name.ends_with(".json") && OF_DOCUMENTS.iter().any(|folder| is_in(&folder))
+        || name.ends_with(".json") && OF_DOCUMENTS.iter().any(is_in)
 }
 
 #[cfg(test)]
