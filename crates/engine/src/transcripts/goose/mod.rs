@@ -9,8 +9,8 @@
 //! | `role: user` with `toolResponse` | the results of calls |
 //! | `role: assistant` | the agent's words and calls; thinking is not kept |
 //!
-//! A session without an id is named after its file. Newer versions keep the same messages in a database, whose rows stand
-//! in the same order. Checked against `session_manager.rs` of block/goose. Not here: the database.
+//! A session without an id is named after its file. Neither the host's source nor a real session was at hand: the shape is
+//! the known one of versions before 1.10. Not here: the database of newer versions.
 
 use daybook_domain::{Origin, ToolStatus};
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@
 //! | with any other subtype | nothing: joins, topics, pins |
 //!
 //! The channel is the folder of the list, and the names of people stand in `users.json` above it (`beside`). All days of a
-//! channel are one session, held in that room. Checked against Slack's description of its exports. Not here: files and
+//! channel are one session, held in that room. No real export was at hand: the shape is the known one. Not here: files and
 //! reactions.
 
 use std::collections::BTreeMap;
