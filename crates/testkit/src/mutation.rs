@@ -29,7 +29,7 @@ macro_rules! transcript {
 }
 
 /// Small transcripts, one for each format that Daybook reads: the name of a file, and its bytes.
-pub const TRANSCRIPTS: [(&str, &[u8]); 19] = [
+pub const TRANSCRIPTS: [(&str, &[u8]); 21] = [
     transcript!("claude-code.jsonl"),
     transcript!("codex.jsonl"),
     transcript!("codex-legacy.jsonl"),
@@ -49,6 +49,8 @@ pub const TRANSCRIPTS: [(&str, &[u8]); 19] = [
     transcript!("kimi.jsonl"),
     transcript!("grok.jsonl"),
     transcript!("antigravity.jsonl"),
+    transcript!("goose.jsonl"),
+    transcript!("slack.json"),
 ];
 
 /// Pieces that parsers get wrong: encodings, escapes, numbers, separators, marks of Daybook's own formats.

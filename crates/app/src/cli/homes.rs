@@ -1,10 +1,11 @@
 //! Homes of Codex, MindRoom and Daycare among the paths of an import.
 
 use std::collections::BTreeSet;
-use std::io::{self, Cursor};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use daybook_domain::StoreError;
 use daybook_engine::bounded;
 use daybook_engine::homes::{
     FILE_BYTES, FileRole, Home, is_row_learned, is_transcript_learned, learned_sessions,
@@ -14,7 +15,7 @@ use daybook_engine::import::{FileReport, ImportCandidate, ImportReport};
 use daybook_engine::jobs::WorkerContext;
 use daybook_engine::jobs::homes::take_over;
 use daybook_engine::places::stored_path::stored_path;
-use daybook_store::sqlite::agno_rows;
+use daybook_store::sqlite::{agno_rows, opencode_lines, opencode_sessions};
 use serde_json::{Value, json};
 
 use crate::folders::data_folder::display_path;
@@ -28,6 +29,26 @@ const SQLITE: &[u8] = b"SQLite format 3\0";
 /// The homes among the paths of an import.
 #[derive(Default)]
 pub(super) struct HomesToImport(Vec<Home>);
+
+/// The lines of one session in a database of OpenCode, read when they are first asked for.
+struct OpenCodeSession {
+    path: PathBuf,
+    session: String,
+    lines: Option<Cursor<Vec<u8>>>,
+}
+
+impl Read for OpenCodeSession {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.lines.is_none() {
+            let lines = opencode_lines(&self.path, &self.session).map_err(io::Error::other)?;
+            self.lines = Some(Cursor::new(lines));
+        }
+        match &mut self.lines {
+            Some(lines) => lines.read(buffer),
+            None => Ok(0),
+        }
+    }
+}
 
 /// What an import would take over from one home.
 struct HomeSurvey<'a> {
@@ -81,8 +102,8 @@ impl HomesToImport {
         for candidate in candidates {
             match candidate {
                 ImportCandidate::File { ref path, .. } if is_sqlite(path) => {
-                    match agno_rows(path) {
-                        Ok(Some((rows, _))) => read.extend(self.streams(path, rows)),
+                    match self.read_database(path) {
+                        Ok(Some(streams)) => read.extend(streams),
                         Ok(None) => read.push(candidate),
                         Err(error) => {
                             let error = io::Error::other(error);
@@ -94,6 +115,23 @@ impl HomesToImport {
             }
         }
         read
+    }
+
+    /// The sessions of a database of OpenCode or Agno; `None` where it is another one.
+    fn read_database(&self, path: &Path) -> Result<Option<Vec<ImportCandidate>>, StoreError> {
+        if let Some(sessions) = opencode_sessions(path)? {
+            let streams = sessions.into_iter().map(|session| ImportCandidate::Stream {
+                name: format!("{}#{session}", stored_path(path)),
+                input: Box::new(OpenCodeSession {
+                    path: path.to_owned(),
+                    session,
+                    lines: None,
+                }),
+            });
+            return Ok(Some(streams.collect()));
+        }
+        let rows = agno_rows(path)?;
+        Ok(rows.map(|(rows, _)| self.streams(path, rows)))
     }
 
     fn streams(&self, path: &Path, rows: Vec<String>) -> Vec<ImportCandidate> {

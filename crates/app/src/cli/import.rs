@@ -294,7 +294,8 @@ impl ImportCommand {
             return Ok(Some(scan(&[sample::unpack(&folder)?])));
         }
         if self.paths.is_empty() {
-            return self.discovered(common);
+            let found = self.discovered(common)?;
+            return Ok(found.map(|found| homes.read_databases(found)));
         }
         let (streams, paths): (Vec<PathBuf>, Vec<PathBuf>) =
             paths.into_iter().partition(|path| path.as_os_str() == "-");

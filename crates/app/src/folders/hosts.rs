@@ -78,7 +78,11 @@ fn folder_or_default(variable: &str, default: &str) -> Result<PathBuf> {
 /// The transcripts in a folder, in order of their paths.
 pub(crate) fn transcripts_in(folder: &TranscriptFolder) -> Vec<TranscriptFile> {
     let mut paths = Vec::new();
-    collect(&folder.path, &mut paths, 0);
+    // A place may be one file, such as a database.
+    match folder.path.is_file() {
+        true => paths.push(folder.path.clone()),
+        false => collect(&folder.path, &mut paths, 0),
+    }
     paths.sort();
     paths
         .into_iter()

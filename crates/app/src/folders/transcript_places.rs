@@ -19,7 +19,7 @@ struct TranscriptPlace {
     variable: &'static str,
     /// The agent's folder below a person's home, where no variable names it.
     home: &'static str,
-    /// The folders of sessions below it.
+    /// The folders of sessions below it, or their files.
     below: &'static [&'static str],
 }
 
@@ -72,7 +72,7 @@ const PLACES: &[TranscriptPlace] = &[
         agent: "opencode",
         variable: "XDG_DATA_HOME",
         home: ".local/share",
-        below: &["opencode/storage/session"],
+        below: &["opencode/storage/session", "opencode/opencode.db"],
     },
     TranscriptPlace {
         name: "pi",
@@ -115,6 +115,13 @@ const PLACES: &[TranscriptPlace] = &[
         variable: "",
         home: ".gemini",
         below: &["antigravity-cli/brain"],
+    },
+    TranscriptPlace {
+        name: "Goose",
+        agent: "goose",
+        variable: "XDG_DATA_HOME",
+        home: ".local/share",
+        below: &["goose/sessions"],
     },
     TranscriptPlace {
         name: "Hermes",
@@ -177,7 +184,7 @@ pub(crate) fn is_transcript(path: &Path) -> bool {
     }
     name.ends_with(".jsonl")
         || name.ends_with(".jsonl.zst")
-        || name.ends_with(".json") && OF_DOCUMENTS.iter().any(|folder| is_in(&folder))
+        || name.ends_with(".json") && OF_DOCUMENTS.iter().any(is_in)
 }
 
 #[cfg(test)]

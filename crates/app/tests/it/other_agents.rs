@@ -59,6 +59,11 @@ const SESSIONS: &[(&str, &str, &str)] = &[
         ".gemini/antigravity-cli/brain/1/.system_generated/logs/transcript.jsonl",
         "painted red",
     ),
+    (
+        "goose.jsonl",
+        ".local/share/goose/sessions/1.jsonl",
+        "lit at six",
+    ),
 ];
 
 /// The files of a session of OpenCode below a person's home, and what they hold.
@@ -143,4 +148,32 @@ fn an_opencode_session_that_grew_adds_what_is_new() {
         session.as_bytes(),
     );
     assert_eq!(place.json(&import)["events"], 1);
+}
+
+#[test]
+fn the_database_of_opencode_is_read_where_it_lies() {
+    let place = TestPlace::new();
+    let path = place.home().join(".local/share/opencode/opencode.db");
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    let database = rusqlite::Connection::open(&path).expect("a database");
+    let rows = r#"CREATE TABLE session (id TEXT, project_id TEXT, parent_id TEXT, directory TEXT, title TEXT, revert TEXT, time_created INTEGER);
+        CREATE TABLE message (id TEXT, session_id TEXT, data TEXT);
+        CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, data TEXT);
+        INSERT INTO session VALUES ('ses_1', 'p', NULL, '/home/ada/orchard', 'Ladders', NULL, 1775030400000);
+        INSERT INTO message VALUES ('msg_1', 'ses_1', '{"role":"user","time":{"created":1775030401000}}');
+        INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', '{"type":"text","text":"ladders are checked on Mondays"}');"#;
+    database.execute_batch(rows).expect("statements");
+    drop(database);
+    let import = ["import", "--yes", "--no-process"];
+    let first = place.json(&import);
+    assert_eq!(
+        (&first["events"], &first["failed"]),
+        (&Value::from(1), &Value::from(0))
+    );
+    assert_eq!(place.json(&import)["events"], 0);
+    let answer = place.stdout(&["recall", "ladders are checked"]);
+    assert!(
+        answer.contains("ladders are checked on Mondays"),
+        "{answer}"
+    );
 }

@@ -37,6 +37,7 @@ pub fn pieces_beside(
         TranscriptFormat::Kimi => kimi(path),
         TranscriptFormat::Grok => grok(path),
         TranscriptFormat::Antigravity => antigravity(path),
+        TranscriptFormat::Slack(_) => slack(path),
         TranscriptFormat::OpenCode(ChatShape::Document) => return Box::new(opencode(path)),
         _ => Vec::new(),
     };
@@ -124,6 +125,38 @@ fn antigravity(path: &Path) -> Vec<Value> {
     };
     let session = session.map(|name| json!({"session": name.to_string_lossy()}));
     session.into_iter().collect()
+}
+
+/// The channel, and the names of the workspace's people, where the list lies in a folder of an export.
+fn slack(path: &Path) -> Vec<Value> {
+    let Some(channel) = path.parent() else {
+        return Vec::new();
+    };
+    let users = channel
+        .parent()
+        .and_then(|export| read(&export.join("users.json")));
+    let (Some(users), Some(name)) = (users, channel.file_name()) else {
+        return Vec::new();
+    };
+    let users: Value = serde_json::from_slice(&users).unwrap_or_default();
+    let people: serde_json::Map<String, Value> = users
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|user| {
+            let profile = &user["profile"];
+            let names = [
+                &profile["display_name"],
+                &profile["real_name"],
+                &user["name"],
+            ];
+            let name = names
+                .into_iter()
+                .find(|name| name.as_str().is_some_and(|name| !name.is_empty()))?;
+            Some((user["id"].as_str()?.to_owned(), name.clone()))
+        })
+        .collect();
+    vec![json!({"channel_folder": name.to_string_lossy(), "people": people})]
 }
 
 /// When the file was last changed, in milliseconds since 1970.
@@ -222,6 +255,18 @@ mod tests {
             r#"{"kind":"subagent"}"#,
         ];
         assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn the_names_of_a_channels_people_stand_above_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let users = r#"[{"id":"U1","name":"a","profile":{"display_name":"ada"}},{"id":"U2","name":"grace","profile":{"display_name":""}}]"#;
+        fs::write(folder.path().join("users.json"), users).expect("a file");
+        let path = folder.path().join("harbour/2026-03-02.json");
+        let pieces = pieces_beside(&path, &TranscriptFormat::Slack(ChatShape::Document));
+        let texts = pieces.map(|(_, piece)| String::from_utf8(piece).expect("text"));
+        let expected = r#"{"channel_folder":"harbour","people":{"U1":"ada","U2":"grace"}}"#;
+        assert_eq!(texts.collect::<Vec<_>>(), [expected]);
     }
 
     #[test]

@@ -11,7 +11,8 @@ use strum::IntoStaticStr;
 
 use super::sketch::{FirstOf, Sketch};
 use super::{
-    antigravity, chatgpt, claude_ai, copilot, cursor, droid, gemini, grok, kimi, opencode, pi, qwen,
+    antigravity, chatgpt, claude_ai, copilot, cursor, droid, gemini, goose, grok, kimi, opencode,
+    pi, qwen, slack,
 };
 
 /// Bytes of a file's text that detection reads.
@@ -57,6 +58,10 @@ pub enum TranscriptFormat {
     Grok,
     /// A transcript of Antigravity.
     Antigravity,
+    /// A session of Goose.
+    Goose,
+    /// Messages of a channel as Slack exports them.
+    Slack(ChatShape),
     /// Something else, with a description of it.
     Unknown(String),
 }
@@ -85,7 +90,8 @@ impl TranscriptFormat {
             | Self::Gemini(shape)
             | Self::OpenCode(shape)
             | Self::ChatGpt(shape)
-            | Self::ClaudeAi(shape) => Some(*shape),
+            | Self::ClaudeAi(shape)
+            | Self::Slack(shape) => Some(*shape),
             Self::Codex
             | Self::ClaudeCode
             | Self::Qwen
@@ -96,6 +102,7 @@ impl TranscriptFormat {
             | Self::Kimi
             | Self::Grok
             | Self::Antigravity
+            | Self::Goose
             | Self::Unknown(_) => None,
         }
     }
@@ -254,6 +261,9 @@ impl Sketch {
         if kimi::is_evident(self) {
             return Some(TranscriptFormat::Kimi);
         }
+        if goose::is_evident(self) {
+            return Some(TranscriptFormat::Goose);
+        }
         if antigravity::is_evident(self) {
             return Some(TranscriptFormat::Antigravity);
         }
@@ -280,7 +290,11 @@ impl Sketch {
         if chatgpt::is_evident(self) {
             return Some(TranscriptFormat::ChatGpt(ChatShape::Document));
         }
-        claude_ai::is_evident(self).then_some(TranscriptFormat::ClaudeAi(ChatShape::Document))
+        if claude_ai::is_evident(self) {
+            return Some(TranscriptFormat::ClaudeAi(ChatShape::Document));
+        }
+        let first = self.first_message.as_deref().unwrap_or(self);
+        slack::is_evident(first).then_some(TranscriptFormat::Slack(ChatShape::Document))
     }
 
     /// The first line of a rollout from before envelopes.

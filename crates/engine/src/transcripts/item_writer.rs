@@ -57,6 +57,8 @@ pub(super) struct WriterState {
     calls: OpenCalls<String>,
     /// The newest records and their events.
     records: VecDeque<(String, Vec<HexEventId>)>,
+    /// The number of events in `records`.
+    recorded: usize,
 }
 
 impl WriterState {
@@ -186,12 +188,16 @@ impl<'w> ItemWriter<'w> {
     /// Yields the session whose event follows, if anything of it changed.
     fn yield_session(&mut self) {
         let places = &self.state.places;
+        if let Some((fields, cwd, branch)) = &self.state.yielded
+            && *fields == self.state.fields
+            && cwd.as_deref() == places.cwd()
+            && branch.as_deref() == places.branch()
+        {
+            return;
+        }
         let cwd = places.cwd().map(str::to_owned);
         let branch = places.branch().map(str::to_owned);
         let now = (self.state.fields.clone(), cwd, branch);
-        if self.state.yielded.as_ref() == Some(&now) {
-            return;
-        }
         let (fields, cwd, branch) = now.clone();
         self.out.push(TranscriptItem::Session(SessionHint {
             host_id: match fields.host_id.is_empty() {
@@ -293,12 +299,9 @@ impl<'w> ItemWriter<'w> {
     }
 
     fn retract(&mut self, from: usize) {
-        let cut = self.state.records.split_off(from);
-        let events: Vec<EventId> = cut
-            .into_iter()
-            .flat_map(|(_, events)| events)
-            .map(|id| id.0)
-            .collect();
+        let cut = self.state.records.split_off(from).into_iter();
+        let events: Vec<EventId> = cut.flat_map(|(_, events)| events).map(|id| id.0).collect();
+        self.state.recorded -= events.len().min(self.state.recorded);
         let Some(first) = events.first().copied().map(super::json::hex) else {
             return;
         };
@@ -351,23 +354,22 @@ impl<'w> ItemWriter<'w> {
         self.out.push(TranscriptItem::Event(event));
     }
 
+    /// Adds an event to the present record, and drops the oldest records beyond the bound.
     fn remember(&mut self, id: EventId) {
-        let records = &mut self.state.records;
-        let Some((_, events)) = records.back_mut() else {
+        let state = &mut *self.state;
+        let Some((_, events)) = state.records.back_mut() else {
             return;
         };
         if events.len() < RETRACTABLE && !events.contains(&HexEventId(id)) {
             events.push(HexEventId(id));
+            state.recorded += 1;
         }
-        while records.len() > RETRACTABLE
-            || records.len() > 1
-                && records
-                    .iter()
-                    .map(|(_, events)| events.len())
-                    .sum::<usize>()
-                    > RETRACTABLE
+        while state.records.len() > RETRACTABLE
+            || state.records.len() > 1 && state.recorded > RETRACTABLE
         {
-            records.pop_front();
+            let oldest = state.records.pop_front();
+            let dropped = oldest.map_or(0, |(_, events)| events.len());
+            state.recorded -= dropped.min(state.recorded);
         }
     }
 

@@ -173,7 +173,7 @@ pub(super) fn told(format: &TranscriptFormat, lines: &[&str]) -> Vec<String> {
 }
 
 /// All formats that have a reader.
-pub(super) const FORMATS: [TranscriptFormat; 15] = [
+pub(super) const FORMATS: [TranscriptFormat; 17] = [
     TranscriptFormat::Codex,
     TranscriptFormat::ClaudeCode,
     TranscriptFormat::Chat(ChatShape::Lines),
@@ -189,6 +189,8 @@ pub(super) const FORMATS: [TranscriptFormat; 15] = [
     TranscriptFormat::Kimi,
     TranscriptFormat::Grok,
     TranscriptFormat::Antigravity,
+    TranscriptFormat::Goose,
+    TranscriptFormat::Slack(ChatShape::Document),
 ];
 
 proptest::proptest! {

@@ -13,12 +13,14 @@ use super::detect::TranscriptFormat;
 use super::droid::Droid;
 use super::format::{SessionFormat, SessionReader};
 use super::gemini::Gemini;
+use super::goose::Goose;
 use super::grok::Grok;
 use super::item::{BadState, TranscriptReader};
 use super::kimi::Kimi;
 use super::opencode::OpenCode;
 use super::pi::Pi;
 use super::qwen::Qwen;
+use super::slack::Slack;
 use crate::places::folding::GitCommonDir;
 
 /// Opens the reader of a format; `None` if it has none. `state` is the result of
@@ -47,6 +49,8 @@ pub fn reader<'a>(
         TranscriptFormat::Kimi => open::<Kimi>(name, git, state),
         TranscriptFormat::Grok => open::<Grok>(name, git, state),
         TranscriptFormat::Antigravity => open::<Antigravity>(name, git, state),
+        TranscriptFormat::Goose => open::<Goose>(name, git, state),
+        TranscriptFormat::Slack(_) => open::<Slack>(name, git, state),
         TranscriptFormat::Unknown(_) => Ok(None),
     }
 }

@@ -14,8 +14,8 @@
 //! | `session.title_changed` | the session's title |
 //! | anything else | nothing: hooks, usage, turns, parts of answers that follow whole |
 //!
-//! An event of a sub-agent names its agent, or the call that started it. Checked against the generated session events of
-//! github/copilot-sdk. Not here: `workspace.yaml` beside the events, which names the session again.
+//! An event of a sub-agent names its agent, or the call that started it. Fields are checked against the generated
+//! session events of github/copilot-sdk; the wording of refusals and answers is not public. Not here: `workspace.yaml` beside the events, which names the session again.
 
 use daybook_domain::{Origin, ToolStatus};
 use serde::{Deserialize, Serialize};

@@ -14,7 +14,7 @@
 //! | anything else | nothing: prompts repeat messages; requests, usage, modes, goals |
 //!
 //! The session's name, folder and title stand beside the records (`beside`). Checked against `records/types.ts` of
-//! MoonshotAI/kimi-code. Not here: the chats of the older Kimi CLI, which are messages with roles.
+//! MoonshotAI/kimi-code, but for the fields of a refusal, of which no sample was at hand. Not here: the chats of the older Kimi CLI, which are messages with roles.
 
 use daybook_domain::{Origin, ToolStatus};
 use serde::{Deserialize, Serialize};
