@@ -137,6 +137,16 @@ fn a_file_is_written_read_listed_and_brought_back() {
         "{past}"
     );
     assert_eq!(past["commits"].as_array().map(Vec::len), Some(2));
+    let page = server.get("/v1/history?file=notes/pier.md&limit=1");
+    assert_eq!(page["commits"][0], past["commits"][0]);
+    let next = page["next"].as_str().expect("another page");
+    let rest = server.get(&format!(
+        "/v1/history?file=notes/pier.md&limit=1&after={next}"
+    ));
+    assert_eq!(
+        (&rest["commits"][0], &rest["next"]),
+        (&past["commits"][1], &Value::Null)
+    );
     let files = server.get("/v1/files?limit=1");
     assert_eq!(files["files"][0]["file"], "notes/pier.md");
     server.post(&format!("{path}/restore"), &json!({ "at": commit }));
@@ -320,8 +330,9 @@ fn the_memory_tool_works_on_the_memory_folder_over_http() {
     assert_eq!(run("?flavour=python_sdk", create), (again, true));
     let view = json!({"command": "view", "path": "/memories/pier.md"});
     assert!(run("", view.clone()).0.contains("     1\t- wet"));
-    // Another scope has a folder of its own.
+    // Another scope has a folder of its own, which a question does not create.
     assert!(run("?agent=harbour-bot", view).1);
+    assert!(!server.place.root().join("agents").exists());
     let past = server.get("/v1/history?file=pier.md");
     let commit = &past["commits"][0];
     assert_eq!(
