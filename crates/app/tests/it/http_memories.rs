@@ -355,3 +355,45 @@ fn the_memory_tool_works_on_the_memory_folder_over_http() {
     place.stdout(&["undo"]);
     assert!(!place.root().join("users/ada/memory/pier.md").exists());
 }
+
+#[test]
+fn a_line_that_an_agent_takes_out_of_a_page_stays_away_and_its_words_are_kept() {
+    let (server, _) = with_a_note("deploys happen on Tuesdays");
+    server.post(
+        "/v1/memories",
+        &json!({"text": "the ferry sails on Mondays"}),
+    );
+    let place = server.end();
+    place.stdout(&["update", "--all"]);
+    let server = DaybookServer::start_in(place, &[], Stdio::inherit());
+    let before = page(&server);
+    let line = before.lines().find(|line| line.contains("Tuesdays"));
+    let line = line.expect("it is shown").to_owned();
+    let ferry = before.lines().find(|line| line.contains("Mondays"));
+    let ferry = ferry.expect("it is shown").to_owned();
+    let edit = |old: &str, new: &str| {
+        let command = json!({
+            "command": "str_replace", "path": "/memories/MEMORY.md",
+            "old_str": old, "new_str": new,
+        });
+        let answer = server.post("/v1/memory-tool", &command);
+        assert_eq!(answer["is_error"], false, "{answer}");
+    };
+    edit(&format!("{line}\n"), "");
+    edit(&ferry, &ferry.replace("Mondays", "Fridays"));
+    server.post(
+        "/v1/memories",
+        &json!({"text": "the harbour opens at noon"}),
+    );
+    let place = server.end();
+    place.stdout(&["update", "--all"]);
+    let after = fs::read_to_string(place.root().join(PAGE)).expect("a page");
+    assert!(!after.contains("Tuesdays"), "{after}");
+    assert!(
+        after.contains("Fridays") && !after.contains("Mondays"),
+        "{after}"
+    );
+    assert!(after.contains("at noon"), "{after}");
+    let found = place.stdout(&["recall", "when do deploys happen"]);
+    assert!(!found.contains("Tuesdays"), "{found}");
+}
