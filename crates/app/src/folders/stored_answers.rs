@@ -26,6 +26,7 @@ const MOST: usize = 1_000;
 pub(crate) const ANSWER_BYTES: usize = 1024 * 1024;
 
 /// The kept answers of one tenant.
+#[derive(Debug, Clone)]
 pub(crate) struct StoredAnswers {
     folder: PathBuf,
 }

@@ -23,7 +23,7 @@ use crate::service::caller::named_caller;
 use crate::service::file_changes::{
     FileChange, FileList, FileText, delete_file, list_files, read_file, restore_file, write_file,
 };
-use crate::service::history::{commits, parse_file};
+use crate::service::history::{commits_after, parse_file};
 use crate::service::memory_changes::MemoryChange;
 use crate::service::scope_choice::{ScopeChoice, open_folder};
 use crate::wiring::Daybook;
@@ -242,6 +242,8 @@ async fn delete(
 }
 
 /// List the changes of a memory file, newest first
+///
+/// At most 1000; `/v1/history` goes on from there.
 #[utoipa::path(
     get,
     path = "/v1/files/{file}/history",
@@ -251,7 +253,7 @@ async fn delete(
         ScopeParams,
     ),
     responses(
-        (status = OK, description = "The last 1000 changes", body = HistoryAnswer),
+        (status = OK, description = "The changes", body = HistoryAnswer),
         (status = "default", description = "They could not be read", body = ErrorBody),
     ),
 )]
@@ -265,9 +267,12 @@ async fn history(
             let scope = asked.choice().one(&daybook, None).await?;
             let folder = open_folder(&daybook, &scope).await?;
             let file = parse_file(&daybook, &scope, &file)?;
-            let commits = commits(&folder, Some(&file), ITEMS)?;
-            let scope = scope.to_string();
-            Ok(HistoryAnswer { scope, commits })
+            let (commits, next) = commits_after(&folder, Some(&file), None, ITEMS)?;
+            Ok(HistoryAnswer {
+                scope: scope.to_string(),
+                commits,
+                next,
+            })
         })
         .await?;
     Ok(Json(answer))

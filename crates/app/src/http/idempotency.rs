@@ -16,6 +16,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use daybook_domain::Tenant;
 use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
 
 use super::BODY;
 use super::fault::HttpFault;
@@ -74,7 +75,7 @@ pub(super) async fn replay(
     let request = Request::from_parts(parts, Body::from(body));
     let work = tokio::spawn(async move {
         let answers = StoredAnswers::of(&requests.daybook.root, &tenant);
-        let answer = match find(&requests, &answers, &key) {
+        let answer = match find(&requests, &answers, &key).await {
             Some(kept) => kept.answer(&wanted),
             None => keep(&requests, &answers, (&key, wanted), next.run(request).await).await,
         };
@@ -119,9 +120,14 @@ fn still_running() -> HttpFault {
 }
 
 /// The kept answer. One that cannot be read is as good as none.
-fn find(requests: &KeyedRequests, answers: &StoredAnswers, key: &str) -> Option<KeptAnswer> {
-    let found = answers.find(key, requests.daybook.clock.now());
-    serde_json::from_str(&found.ok()??).ok()
+async fn find(requests: &KeyedRequests, answers: &StoredAnswers, key: &str) -> Option<KeptAnswer> {
+    let (answers, key, now) = (
+        answers.clone(),
+        key.to_owned(),
+        requests.daybook.clock.now(),
+    );
+    let found = spawn_blocking(move || answers.find(&key, now)).await;
+    serde_json::from_str(&found.ok()?.ok()??).ok()
 }
 
 /// Keeps the answer of a success. Where that fails, the client has its answer all the same.
@@ -145,9 +151,16 @@ async fn keep(
     };
     if bytes.len() <= ANSWER_BYTES
         && let Ok(text) = serde_json::to_string(&kept)
-        && let Err(error) = answers.keep(key, requests.daybook.clock.now(), &text)
     {
-        tracing::warn!(kind = ?error.kind(), "an answer was not kept for a repeat of its request");
+        let (answers, key, now) = (
+            answers.clone(),
+            key.to_owned(),
+            requests.daybook.clock.now(),
+        );
+        let written = spawn_blocking(move || answers.keep(&key, now, &text)).await;
+        if !matches!(written, Ok(Ok(()))) {
+            tracing::warn!("an answer was not kept for a repeat of its request");
+        }
     }
     Response::from_parts(parts, Body::from(bytes))
 }

@@ -14,7 +14,9 @@ use super::bounds::{QUESTION, within};
 use super::executor::{RequestExecutor, TenantExecutors};
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
 use crate::service::caller::{named_caller, reach_of};
-use crate::service::history::{self, DiffStates, HistoryCommit, StateDiff, parse_file};
+use crate::service::history::{
+    self, DiffStates, HistoryCommit, StateDiff, commits_after, parse_file,
+};
 use crate::service::line_origin::{self, LineOrigin};
 use crate::service::memories::{self, ListQuery, MemoryList, find_exact, find_one, parse_kind};
 use crate::service::memory_changes::{self, MemoryChange, RequestedBy};
@@ -181,6 +183,8 @@ struct HistoryParams {
     /// Most changes.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
+    /// The value of `next` of the page before.
+    after: Option<String>,
     /// The agent that asks: it reads its own memory, and that of its teams.
     #[param(max_length = 512, example = "harbour-bot")]
     agent: Option<String>,
@@ -205,6 +209,8 @@ pub(super) struct HistoryAnswer {
     pub(super) scope: String,
     /// The changes, newest first.
     pub(super) commits: Vec<HistoryCommit>,
+    /// The value of `after` for the next page; `null` on the last.
+    pub(super) next: Option<String>,
 }
 
 /// List the changes of memory files, newest first
@@ -229,9 +235,13 @@ async fn changes(
             let scope = choice!(asked).one(&daybook, None).await?;
             let folder = open_folder(&daybook, &scope).await?;
             let file = asked.file.map(|file| parse_file(&daybook, &scope, &file));
-            let commits = history::commits(&folder, file.transpose()?.as_ref(), limit)?;
-            let scope = scope.to_string();
-            Ok(HistoryAnswer { scope, commits })
+            let (file, after) = (file.transpose()?, asked.after.as_deref());
+            let (commits, next) = commits_after(&folder, file.as_ref(), after, limit)?;
+            Ok(HistoryAnswer {
+                scope: scope.to_string(),
+                commits,
+                next,
+            })
         })
         .await?;
     Ok(Json(answer))

@@ -6,6 +6,7 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
+use daybook_text::redact::Redactor;
 
 use crate::process::random_bytes;
 
@@ -31,10 +32,11 @@ pub(super) async fn identify(mut request: Request, next: Next) -> Response {
     response
 }
 
-/// Whether an id of a client can stand in a log as it is.
+/// Whether an id of a client can stand in a log as it is: it is short and plain, and no secret.
 fn fits(id: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
-    (1..=MAX_ID).contains(&id.len()) && id.bytes().all(is_plain)
+    let is_short = (1..=MAX_ID).contains(&id.len()) && id.bytes().all(is_plain);
+    is_short && Redactor::current().redact(id).findings.is_empty()
 }
 
 /// A new id. Without random numbers all ids are alike, which keeps no request from being answered.
@@ -52,6 +54,8 @@ mod tests {
         for id in ["a", "2026-03-02:tides_1.2", &"x".repeat(MAX_ID)] {
             assert!(fits(id), "{id}");
         }
+        let secret = format!("gh{}_{}", 'p', "1aB3dE5gH7jK9".repeat(3));
+        assert!(!fits(&secret));
         for id in ["", "a b", "a\"b", "ä", &"x".repeat(MAX_ID + 1)] {
             assert!(!fits(id), "{id}");
         }

@@ -44,9 +44,9 @@ pub(super) async fn count_request(
 ) -> Response {
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
-    let id = request.extensions().get::<RequestId>();
-    let id = id.map_or("", |id| id.0.as_str());
-    let span = debug_span!("request", id, route, status = Empty);
+    let request_id = request.extensions().get::<RequestId>();
+    let request_id = request_id.map_or("", |id| id.0.as_str());
+    let span = debug_span!("request", request_id, route, status = Empty);
     let began = Instant::now();
     let response = next.run(request).instrument(span.clone()).await;
     span.record("status", response.status().as_u16());

@@ -184,6 +184,7 @@ pub(crate) async fn delete_file(
     scope: &Scope,
     file: &FilePath,
 ) -> Result<MemoryChange> {
+    open_folder(daybook, scope).await?;
     let message = format!("Delete {file}");
     plan_change(daybook, scope, &message, |snapshot| {
         if snapshot.read(file)?.is_none() {

@@ -10,7 +10,7 @@ use daybook_engine::files::history::{Commit, CommitHash};
 use daybook_engine::files::layout::folder;
 use daybook_engine::files::own_secrets::masked;
 use daybook_engine::files::path::FilePath;
-use daybook_engine::files::states::{FoundState, StateName};
+use daybook_engine::files::states::{FoundState, SEARCHED_COMMITS, StateName};
 use daybook_text::redact::Redactor;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -108,6 +108,37 @@ pub(crate) fn commits(
         None => folder.log(limit)?,
     };
     Ok(commits.iter().map(HistoryCommit::from).collect())
+}
+
+/// Some commits, and the id after which the list goes on; `None` on the last page.
+pub(crate) type CommitPage = (Vec<HistoryCommit>, Option<String>);
+
+/// The next `limit` commits of a folder after the one with the id `after`, newest first; with a file those that changed it.
+pub(crate) fn commits_after(
+    folder: &Folder,
+    file: Option<&FilePath>,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<CommitPage> {
+    let Some(after) = after else {
+        return Ok(cut(commits(folder, file, limit + 1)?, limit));
+    };
+    let mut all = commits(folder, file, SEARCHED_COMMITS)?.into_iter();
+    match all.find(|commit| commit.id == after) {
+        Some(_) => Ok(cut(all.take(limit + 1).collect(), limit)),
+        None => bail!(RequestError::NotFound(format!(
+            "no change has the id {after} any more; list from the beginning"
+        ))),
+    }
+}
+
+/// The first `limit` of up to one commit more, which shows that another page follows.
+fn cut(mut commits: Vec<HistoryCommit>, limit: usize) -> CommitPage {
+    let has_more = commits.len() > limit;
+    commits.truncate(limit);
+    let next = commits.last().filter(|_| has_more);
+    let next = next.map(|commit| commit.id.clone());
+    (commits, next)
 }
 
 /// The states that a diff compares.

@@ -13,6 +13,8 @@ import os
 import random
 import subprocess
 import sys
+import time
+import uuid
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -21,6 +23,8 @@ from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 
 COMMANDS = 5000
 SEED = 20261126
+# Most times that a request is sent.
+TRIES = 200
 NAMES = ["a", "b.md", "tides", "größe", "x y"]
 TEXTS = ["", "\n", "high\nlow\n", "no end", "a\r\nb\r\n", "aaa\naa\n", "ä\u2028ö\n", "\n\n- one\n- two\n- three\n- four\n\n"]
 VIEW, CREATE, REPLACE, INSERT, DELETE, RENAME = range(6)
@@ -38,10 +42,19 @@ class Daybook:
         self.memory = root / "users" / "ada" / "memory"
 
     def run(self, command: dict) -> tuple[str, bool]:
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        self.connection.request("POST", "/v1/memory-tool?flavour=python_sdk", json.dumps(command), headers)
-        response = self.connection.getresponse()
-        answer = json.loads(response.read())
+        """Carries a command out once: where the server is busy or slow, the request is repeated with its key."""
+        headers = {
+            "Authorization": f"Bearer {self.token}",
+            "Content-Type": "application/json",
+            "Idempotency-Key": str(uuid.uuid4()),
+        }
+        for _ in range(TRIES):
+            self.connection.request("POST", "/v1/memory-tool?flavour=python_sdk", json.dumps(command), headers)
+            response = self.connection.getresponse()
+            answer = json.loads(response.read())
+            if response.status not in (409, 503, 504):
+                break
+            time.sleep(0.1)
         assert response.status == 200, (command, answer)
         return answer["content"], answer["is_error"]
 

@@ -137,6 +137,16 @@ fn a_file_is_written_read_listed_and_brought_back() {
         "{past}"
     );
     assert_eq!(past["commits"].as_array().map(Vec::len), Some(2));
+    let page = server.get("/v1/history?file=notes/pier.md&limit=1");
+    assert_eq!(page["commits"][0], past["commits"][0]);
+    let next = page["next"].as_str().expect("another page");
+    let rest = server.get(&format!(
+        "/v1/history?file=notes/pier.md&limit=1&after={next}"
+    ));
+    assert_eq!(
+        (&rest["commits"][0], &rest["next"]),
+        (&past["commits"][1], &Value::Null)
+    );
     let files = server.get("/v1/files?limit=1");
     assert_eq!(files["files"][0]["file"], "notes/pier.md");
     server.post(&format!("{path}/restore"), &json!({ "at": commit }));
@@ -320,8 +330,9 @@ fn the_memory_tool_works_on_the_memory_folder_over_http() {
     assert_eq!(run("?flavour=python_sdk", create), (again, true));
     let view = json!({"command": "view", "path": "/memories/pier.md"});
     assert!(run("", view.clone()).0.contains("     1\t- wet"));
-    // Another scope has a folder of its own.
+    // Another scope has a folder of its own, which a question does not create.
     assert!(run("?agent=harbour-bot", view).1);
+    assert!(!server.place.root().join("agents").exists());
     let past = server.get("/v1/history?file=pier.md");
     let commit = &past["commits"][0];
     assert_eq!(
@@ -343,4 +354,46 @@ fn the_memory_tool_works_on_the_memory_folder_over_http() {
     let place = server.end();
     place.stdout(&["undo"]);
     assert!(!place.root().join("users/ada/memory/pier.md").exists());
+}
+
+#[test]
+fn a_line_that_an_agent_takes_out_of_a_page_stays_away_and_its_words_are_kept() {
+    let (server, _) = with_a_note("deploys happen on Tuesdays");
+    server.post(
+        "/v1/memories",
+        &json!({"text": "the ferry sails on Mondays"}),
+    );
+    let place = server.end();
+    place.stdout(&["update", "--all"]);
+    let server = DaybookServer::start_in(place, &[], Stdio::inherit());
+    let before = page(&server);
+    let line = before.lines().find(|line| line.contains("Tuesdays"));
+    let line = line.expect("it is shown").to_owned();
+    let ferry = before.lines().find(|line| line.contains("Mondays"));
+    let ferry = ferry.expect("it is shown").to_owned();
+    let edit = |old: &str, new: &str| {
+        let command = json!({
+            "command": "str_replace", "path": "/memories/MEMORY.md",
+            "old_str": old, "new_str": new,
+        });
+        let answer = server.post("/v1/memory-tool", &command);
+        assert_eq!(answer["is_error"], false, "{answer}");
+    };
+    edit(&format!("{line}\n"), "");
+    edit(&ferry, &ferry.replace("Mondays", "Fridays"));
+    server.post(
+        "/v1/memories",
+        &json!({"text": "the harbour opens at noon"}),
+    );
+    let place = server.end();
+    place.stdout(&["update", "--all"]);
+    let after = fs::read_to_string(place.root().join(PAGE)).expect("a page");
+    assert!(!after.contains("Tuesdays"), "{after}");
+    assert!(
+        after.contains("Fridays") && !after.contains("Mondays"),
+        "{after}"
+    );
+    assert!(after.contains("at noon"), "{after}");
+    let found = place.stdout(&["recall", "when do deploys happen"]);
+    assert!(!found.contains("Tuesdays"), "{found}");
 }

@@ -1,6 +1,7 @@
 //! Two tenants on one data folder: through no interface does one see anything of the other.
 
 use std::fs;
+use std::io::BufRead;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -167,6 +168,7 @@ fn a_token_opens_the_memory_of_its_tenant_alone() {
         200
     );
     let question = json!({"question": SECRET}).to_string();
+    let view = json!({"command": "view", "path": "/memories/boat.md"}).to_string();
     let asked = [
         ("POST /v1/recall", question.as_str()),
         ("GET /v1/status", ""),
@@ -180,6 +182,7 @@ fn a_token_opens_the_memory_of_its_tenant_alone() {
         ("GET /v1/files/boat.md/history", ""),
         ("GET /v1/entities", ""),
         ("GET /v1/entities/boat", ""),
+        ("POST /v1/memory-tool", view.as_str()),
     ];
     let file = json!({"text": format!("the {SECRET} is ours\n")}).to_string();
     let card = json!({"name": SECRET, "description": "our boat"}).to_string();
@@ -214,6 +217,14 @@ fn a_token_opens_the_memory_of_its_tenant_alone() {
         assert!([200, 404].contains(&ours.status), "{what}: {}", ours.body);
         is_apart(what, &ours.body.to_string());
         assert_ne!(ours.body, theirs.body, "{what}");
+    }
+    // Nothing of theirs is in our stream of changes.
+    let mut stream = server.stream("/v1/changes");
+    let mut line = String::new();
+    while !line.starts_with(": ") {
+        line.clear();
+        stream.read_line(&mut line).expect("a line");
+        assert!(!line.starts_with("data"), "{line}");
     }
     let seen = server.send_request_as(&theirs, "POST /v1/recall", &question);
     assert!(seen.body.to_string().contains(SECRET), "{}", seen.body);

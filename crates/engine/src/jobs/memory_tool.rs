@@ -9,6 +9,7 @@ use daybook_domain::Scope;
 use super::persons_files::change_files;
 use super::persons_word::ChangeOutcome;
 use super::{WorkError, WorkerContext};
+use crate::files::layout::folder;
 use crate::files::memory_tool::{Flavour, MemoryToolCommand, ToolAnswer};
 use crate::files::stamp::Person;
 
@@ -22,9 +23,15 @@ pub async fn run_memory_tool(
     (command, flavour): (&MemoryToolCommand, Flavour),
     by: &Person,
 ) -> Result<Option<ToolAnswer>, WorkError> {
+    let redactor = &worker.redactor;
+    if !command.creates() && !folder(&worker.root, scope).exists() {
+        // Nothing is created for a question.
+        let (answer, _) = command.run(flavour, redactor, None)?;
+        return Ok(Some(answer));
+    }
     let (mut answer, subject) = (None, command.subject());
     let outcome = change_files(worker, scope, &subject, by, |snapshot| {
-        let (result, changes) = command.run(flavour, &worker.redactor, snapshot)?;
+        let (result, changes) = command.run(flavour, redactor, Some(snapshot))?;
         answer = Some(result);
         Ok(changes)
     });

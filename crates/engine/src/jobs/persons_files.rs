@@ -7,6 +7,7 @@
 //! Not here: what changes (a plan of the caller's), changes of single memories (`persons_word`).
 
 use daybook_domain::Scope;
+use tracing::warn;
 
 use super::consolidate::index_files;
 use super::persons_word::ChangeOutcome;
@@ -16,13 +17,14 @@ use crate::files::error::FilesError;
 use crate::files::layout::folder;
 use crate::files::stamp::{CommitAuthor, CommitStamp, Person};
 use crate::files::write::{FolderSnapshot, WriteOutcome};
-use crate::files::{FilesConfig, Folder, LockOutcome};
+use crate::files::{FilesConfig, Folder, LockOutcome, WriterLock};
 
 /// Makes the changes that `plan` requests of a scope's files, as one commit by `by`. The folder is created if it did not
 /// exist. A plan that requests nothing reads the files as they are now.
 ///
 /// # Errors
-/// Errors of `plan`; a change that a folder cannot hold; a failure of the store or the disk. Safe to repeat.
+/// Errors of `plan`; a change that a folder cannot hold; a failure of the disk, or of the store where several machines share
+/// the folder. An error has changed nothing, unless the disk failed: the next writer then finishes what was begun.
 pub async fn change_files(
     worker: &WorkerContext,
     scope: &Scope,
@@ -46,9 +48,21 @@ pub async fn change_files(
         WriteOutcome::Written(written) => ChangeOutcome::Made(written.commit),
         WriteOutcome::Unchanged(_) | WriteOutcome::LeaseLost => ChangeOutcome::Unchanged,
     };
-    if made != ChangeOutcome::Unchanged {
-        worker.store.touch_scope(scope, worker.clock.now()).await?;
-        index_files(worker, scope, (lock, &stamp), None).await?;
+    if made != ChangeOutcome::Unchanged
+        && follow_commit(worker, scope, (lock, &stamp)).await.is_err()
+    {
+        // The change is made, and to make it again may be another change. The next update finds the commit.
+        warn!(%scope, "a change of memory files is not in the index yet");
     }
     Ok(made)
+}
+
+/// Gives a commit its effect on the store.
+async fn follow_commit(
+    worker: &WorkerContext,
+    scope: &Scope,
+    written: (WriterLock<'_>, &CommitStamp),
+) -> Result<(), WorkError> {
+    worker.store.touch_scope(scope, worker.clock.now()).await?;
+    index_files(worker, scope, written, None).await
 }

@@ -31,7 +31,7 @@ impl ToolFolder {
         let (mut answer, message) = (None, command.subject());
         let author = CommitAuthor::Person;
         let outcome = lock.write_as(author, &stamp, &message, &|| true, |snapshot| {
-            let (said, changes) = command.run(flavour, &Redactor::standard(), snapshot)?;
+            let (said, changes) = command.run(flavour, &Redactor::standard(), Some(snapshot))?;
             answer = Some(said);
             Ok(changes)
         });
@@ -237,4 +237,29 @@ fn edits_by_hand_are_in_the_history_and_secrets_are_hidden() {
         .iter()
         .find_map(|commit| tool.folder.read_at(commit.id, &file).unwrap());
     assert_eq!(was, Some(format!("my {token}\n").into_bytes()));
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_an_empty_one() {
+    let redactor = Redactor::standard();
+    for (command, expected) in [
+        (
+            json!({"command": "view", "path": "/memories/"}),
+            "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:\n0B\t/memories",
+        ),
+        (
+            json!({"command": "view", "path": "/memories/a"}),
+            "The path /memories/a does not exist. Please provide a valid path.",
+        ),
+        (
+            json!({"command": "delete", "path": "/memories/a"}),
+            "Error: The path /memories/a does not exist",
+        ),
+    ] {
+        let command: MemoryToolCommand = serde_json::from_value(command).unwrap();
+        assert!(!command.creates());
+        let (answer, changes) = command.run(Flavour::Documented, &redactor, None).unwrap();
+        assert_eq!(answer.content, expected);
+        assert_eq!(changes, FileChanges::none());
+    }
 }

@@ -102,7 +102,14 @@ impl MemoryToolCommand {
         format!("Memory tool: {verb} {path}")
     }
 
-    /// Runs the command on a snapshot. Returns its result, and the changes that it requests; none if it failed.
+    /// Whether the command can do something where there is no folder yet.
+    #[must_use]
+    pub fn creates(&self) -> bool {
+        matches!(self, Self::Create { .. })
+    }
+
+    /// Runs the command on a snapshot; `None` is that of a folder which does not exist. Returns its result, and the changes
+    /// that it requests; none if it failed.
     ///
     /// # Errors
     /// If the history is damaged.
@@ -110,7 +117,7 @@ impl MemoryToolCommand {
         &self,
         flavour: Flavour,
         redactor: &Redactor,
-        snapshot: &FolderSnapshot<'_>,
+        snapshot: Option<&FolderSnapshot<'_>>,
     ) -> Result<(ToolAnswer, FileChanges), FilesError> {
         let call = ToolCall {
             flavour,
@@ -141,7 +148,7 @@ type Planned = Result<(String, FileChanges), Refusal>;
 struct ToolCall<'a> {
     flavour: Flavour,
     redactor: &'a Redactor,
-    snapshot: &'a FolderSnapshot<'a>,
+    snapshot: Option<&'a FolderSnapshot<'a>>,
 }
 
 impl ToolCall<'_> {
@@ -215,7 +222,7 @@ impl ToolCall<'_> {
                 Ok(target) => target,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            let bytes = self.snapshot.read(file)?.unwrap_or_default();
+            let bytes = self.read(file)?.unwrap_or_default();
             changes.delete(file.clone());
             changes.write(target, bytes);
         }
@@ -228,14 +235,23 @@ impl ToolCall<'_> {
         self.redactor.redact(text).text.into_owned()
     }
 
+    fn files(&self) -> impl Iterator<Item = &FilePath> {
+        let files = self.snapshot.into_iter().flat_map(FolderSnapshot::files);
+        files.map(|(file, _)| file)
+    }
+
+    fn read(&self, file: &FilePath) -> Result<Option<Vec<u8>>, FilesError> {
+        self.snapshot
+            .map_or(Ok(None), |snapshot| snapshot.read(file))
+    }
+
     /// The file at a path, or all files in the folder there.
     fn files_at(&self, path: &ToolPath) -> Vec<&FilePath> {
-        let files = self.snapshot.files().map(|(file, _)| file);
-        files.filter(|file| path.holds(file)).collect()
+        self.files().filter(|file| path.holds(file)).collect()
     }
 
     fn exists(&self, path: &ToolPath) -> bool {
-        path.is_root() || self.snapshot.files().any(|(file, _)| path.holds(file))
+        path.is_root() || self.files().any(|file| path.holds(file))
     }
 
     /// The text of the file at a path; `None` if there is no file there. A file that is no text cannot be edited.
@@ -243,7 +259,7 @@ impl ToolCall<'_> {
         let Ok(file) = path.file() else {
             return Ok(Ok(None));
         };
-        let Some(bytes) = self.snapshot.read(&file)? else {
+        let Some(bytes) = self.read(&file)? else {
             return Ok(Ok(None));
         };
         Ok(match String::from_utf8(bytes) {
@@ -254,18 +270,18 @@ impl ToolCall<'_> {
 
     /// What keeps a folder from holding the changes.
     fn obstacle(&self, changes: &FileChanges) -> Option<Refusal> {
-        if let Some(skipped) = changes.paths().find_map(|it| self.snapshot.skipped_at(it)) {
+        let snapshot = self.snapshot?;
+        if let Some(skipped) = changes.paths().find_map(|it| snapshot.skipped_at(it)) {
             return Some(Refusal::Skipped(skipped.to_string()));
         }
-        let impossible = self.snapshot.check(changes).err()?;
+        let impossible = snapshot.check(changes).err()?;
         Some(Refusal::Impossible(impossible.to_string()))
     }
 
     /// The sizes of all files.
     fn sizes(&self) -> Result<BTreeMap<&FilePath, usize>, FilesError> {
-        let files = self.snapshot.files();
-        files
-            .map(|(file, _)| Ok((file, self.snapshot.read(file)?.map_or(0, |it| it.len()))))
+        self.files()
+            .map(|file| Ok((file, self.read(file)?.map_or(0, |it| it.len()))))
             .collect()
     }
 }
