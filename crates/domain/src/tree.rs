@@ -97,8 +97,8 @@ pub struct TreeHead {
     pub beside: String,
     /// How many objects there are. They are numbered from 1 in the order in which they came.
     pub objects: u64,
-    /// How often the history was replaced by one without what was taken out of it. Whoever has fetched an earlier one
-    /// gives that up.
+    /// How often the history was replaced by one without what was taken out of it. A machine that has fetched an
+    /// earlier one gives that up.
     pub rewrites: u64,
 }
 

@@ -169,7 +169,7 @@ pub(super) struct Subscriptions {
 #[derive(Default)]
 struct Watched {
     files: BTreeMap<String, Seen>,
-    /// Whether somebody looks at them.
+    /// Whether a task looks at them.
     is_watching: bool,
 }
 

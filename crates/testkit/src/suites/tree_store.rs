@@ -176,7 +176,7 @@ pub async fn what_was_taken_out_of_a_history_is_not_put_back(store: &dyn TreeSto
     assert!(!store.put_tree_objects(&ours, 0, &objects).await.unwrap());
     let left = store.tree_objects(&ours, 0, 1_000).await.unwrap();
     assert_eq!(left, objects[..1]);
-    // Whoever has read the new history adds to that.
+    // A machine that has read the new history adds to that.
     let more = blobs(7..8);
     assert!(store.put_tree_objects(&ours, 1, &more).await.unwrap());
     let names = store.tree_object_names(&ours, 1, 10).await.unwrap();

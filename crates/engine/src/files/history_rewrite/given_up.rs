@@ -9,7 +9,6 @@ use crate::files::atomic;
 use crate::files::commit::CommitContext;
 use crate::files::error::FilesError;
 use crate::files::integrity;
-use crate::files::purge_folder::remove_texts;
 
 use super::{prune, references};
 
@@ -24,8 +23,7 @@ pub(in crate::files) fn record_given_up(
     prune::record(context.folder, objects.iter())
 }
 
-/// Deletes what was recorded and is not referred to any more, the reflogs of the shared branch, and the private files with
-/// texts of the old history.
+/// Deletes what was recorded and is not referred to any more, and the reflogs of the shared branch.
 pub(in crate::files) fn forget_given_up(context: &CommitContext<'_>) -> Result<(), FilesError> {
     let logs = context.folder.git_dir().join("logs");
     let branch = context.branch()?;
@@ -33,5 +31,5 @@ pub(in crate::files) fn forget_given_up(context: &CommitContext<'_>) -> Result<(
         atomic::remove(&place).map_err(FilesError::io("delete", &place))?;
     }
     prune::finish(context.folder)?;
-    remove_texts(context.folder)
+    Ok(())
 }

@@ -20,6 +20,7 @@ use crate::files::error::FilesError;
 use crate::files::history::CommitHash;
 use crate::files::history_rewrite::{HistoryRewrite, forget_given_up, record_given_up};
 use crate::files::lock::WriterLock;
+use crate::files::purge_folder::remove_texts;
 use crate::files::stamp::CommitStamp;
 
 /// What one round of a rewrite did to the folder.
@@ -126,6 +127,7 @@ pub(super) fn take_over(
         }
     };
     forget_given_up(&context)?;
+    remove_texts(context.folder)?;
     Ok(merged)
 }
 
