@@ -145,7 +145,7 @@ fn killed_at_any_instant_it_ends_like_an_undisturbed_run() {
     let transcripts = undisturbed.transcripts();
     let began = Instant::now();
     undisturbed.stdout(&["import", &transcripts.display().to_string()]);
-    let whole = began.elapsed();
+    let mut whole = began.elapsed();
     let expected = answers(&undisturbed);
     assert!(
         expected
@@ -166,7 +166,10 @@ fn killed_at_any_instant_it_ends_like_an_undisturbed_run() {
             let at = whole.mul_f64(numbers.share() * 0.9);
             let import = ["import", &transcripts.display().to_string()];
             let mut import = daybook(&place.root(), &undisturbed.transcripts(), &import);
+            let began = Instant::now();
             if !killed(&mut import, at) {
+                // The first import was slower, beside other work: later ones would end before they are killed.
+                whole = whole.min(began.elapsed());
                 break;
             }
             kills += 1;
