@@ -138,6 +138,7 @@ async fn redact_history(
         }
         _ => redact()?,
     };
+    folder.note_redacted(worker.redactor.revision())?;
     if done.commits > 0 {
         let (commits, deleted) = (done.commits, done.deleted);
         info!(commits, deleted, "secrets were taken out of a history");

@@ -64,7 +64,11 @@ impl Folder {
         Ok(bytes.is_some_and(|bytes| bytes == rules_text(rules).as_bytes()))
     }
 
-    fn note_rules(&self, rules: RulesRevision) -> Result<(), FilesError> {
+    /// Notes that the files and the history are redacted by these rules.
+    ///
+    /// # Errors
+    /// When the disk cannot be written.
+    pub fn note_redacted(&self, rules: RulesRevision) -> Result<(), FilesError> {
         let place = self.private_path(RULES);
         let part = self.private_path("rules.part");
         let written = atomic::write_new(&part, rules_text(rules).as_bytes());
@@ -80,7 +84,8 @@ fn rules_text(rules: RulesRevision) -> String {
 
 impl WriterLock<'_> {
     /// Hides the secrets in the engine's own text: in the files by a commit, then in all earlier commits. Safe to
-    /// repeat; a folder that was redacted by these rules is left alone.
+    /// repeat; a folder of which that was noted is left alone. The caller notes it, once what machines share has
+    /// followed.
     ///
     /// # Errors
     /// When the disk fails, or a person's git command is in the way; the next call continues.
@@ -100,7 +105,6 @@ impl WriterLock<'_> {
         let rewritten = self.rewrite_history(&HideSecrets(redactor), stamp)?;
         done.commits += rewritten.commits;
         done.deleted += rewritten.deleted;
-        self.folder().note_rules(rules)?;
         Ok(done)
     }
 

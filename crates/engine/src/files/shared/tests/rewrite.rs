@@ -237,3 +237,61 @@ fn machines_that_push_while_it_is_taken_out_bring_nothing_back_in_any_order() {
     }
     assert!(orders > 20, "only {orders} orders");
 }
+
+#[test]
+fn secrets_leave_a_history_to_which_another_machine_pushes_meanwhile_in_any_order() {
+    let secret = format!("gh{}_{}", 'p', "1aB3dE5gH7jK9".repeat(3));
+    let (first, one) = (SharedStore::default(), TestFolder::new());
+    let page = format!("# Reef\n\n{}", entry(&format!("key {secret}")));
+    let _ = one.write(&[(PAGE, Some(&page))]);
+    let _ = one.write(&[(PAGE, Some("# Reef\n"))]);
+    first.sync(&one);
+    let objects = daybook_testkit::run(first.0.tree_objects(&scope(), 0, usize::MAX)).unwrap();
+    let head = first.head().unwrap();
+    let (mut next, mut orders) = (Some(Vec::new()), 0);
+    while let Some(order) = next {
+        let (store, here, there) = (SharedStore::default(), one.copied(), one.copied());
+        let scope = scope();
+        daybook_testkit::run(async {
+            let put = store.0.put_tree_objects(&scope, 0, &objects);
+            assert!(put.await.unwrap());
+            let commit = head.commit.unwrap();
+            let advanced = store.0.advance_tree(&scope, 0, commit, "");
+            assert!(advanced.await.unwrap().is_some());
+        });
+        there.save("topics/own.md", "own\n");
+        let trees = GatedTreeStore(&store.0);
+        let shared = SharedHistory {
+            trees: &trees,
+            scope: &scope,
+        };
+        let (here_lock, there_lock, stamp) = (lock(&here.folder), lock(&there.folder), stamp());
+        let redactor = daybook_text::redact::Redactor::standard();
+        let redacting = async {
+            let edit = || {
+                let history = here_lock.redact_history(&redactor, &stamp)?;
+                Ok(Rewritten {
+                    report: (),
+                    history,
+                })
+            };
+            shared.rewrite(&here_lock, &stamp, edit).await.map(drop)
+        };
+        let pushing = async { shared.sync(&there_lock, &stamp).await.map(drop) };
+        let order = run_in_order((redacting, pushing), &order);
+        drop((here_lock, there_lock));
+        store.sync(&there);
+        store.sync(&here);
+        let objects = daybook_testkit::run(store.0.tree_objects(&scope, 0, usize::MAX)).unwrap();
+        let mut texts = objects.iter().map(|o| String::from_utf8_lossy(&o.bytes));
+        assert!(!texts.any(|text| text.contains(&secret)), "{order:?}");
+        for memory in [&here, &there] {
+            assert!(!memory.all_bytes().contains(&secret), "{order:?}");
+        }
+        assert_same(&here, &there);
+        assert_eq!(here.read("topics/own.md").as_deref(), Some("own\n"));
+        orders += 1;
+        next = next_order(order);
+    }
+    assert!(orders > 20, "only {orders} orders");
+}
