@@ -238,6 +238,7 @@ pub(super) const DECIDED_FLOORS: &[DecidedFloors] = &[DecidedFloors {
         &["service", "background", "backup"],
         &["purge"],
         &["threads", "hooks"],
+        &["window"],
         &["http", "mcp"],
         &["cli"],
     ],

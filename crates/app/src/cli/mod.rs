@@ -25,6 +25,7 @@ mod mcp;
 mod memories;
 mod move_store;
 mod next_steps;
+mod open;
 mod persons_word;
 mod projects;
 mod purge;
@@ -65,6 +66,7 @@ Everyday
   setup        add Daybook to your agents' settings; --undo removes it
 
 Inspect
+  open         show the memory in a browser: what was learned, why, and what it cost
   status       what is covered, pending, in gaps, and why
   sessions     list the imported sessions; turn memory of one off or on
   projects     which checkouts belong together; merge and rename
@@ -148,6 +150,8 @@ enum CliCommand {
     Worker(update::WorkerCommand),
     #[command(about = "Answer agents over HTTP, on this machine")]
     Serve(serve::ServeCommand),
+    #[command(about = "Show the memory in a browser")]
+    Open(open::OpenCommand),
     /// Find what is remembered, with its source
     #[command(alias = "search")]
     Recall(recall::RecallCommand),
@@ -290,6 +294,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Update(command) => command.run(common),
         CliCommand::Worker(command) => command.run(common),
         CliCommand::Serve(command) => command.run(common),
+        CliCommand::Open(command) => command.run(common),
         CliCommand::Recall(command) => command.run(common),
         CliCommand::Context(command) => command.run(common),
         CliCommand::Remember(command) => command.run(common),
@@ -385,6 +390,7 @@ impl CliCommand {
             | Self::Trigger(_)
             | Self::Threads(_)
             | Self::Serve(_)
+            | Self::Open(_)
             | Self::Recall(_)
             | Self::Context(_)
             | Self::Remember(_)

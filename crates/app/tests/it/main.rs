@@ -61,4 +61,6 @@ mod tenants;
 mod threads;
 mod uses;
 mod venues;
+#[cfg(unix)]
+mod window;
 mod worker;
