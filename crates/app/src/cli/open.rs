@@ -33,6 +33,9 @@ pub(crate) struct OpenCommand {
     /// Print the address, and open no browser
     #[arg(long)]
     no_browser: bool,
+    /// Do not follow what the agents of this machine write
+    #[arg(long)]
+    no_follow: bool,
 }
 
 impl OpenCommand {
@@ -42,7 +45,7 @@ impl OpenCommand {
             self.show(common, &daybook, &format!("http://{}", self.listen), false)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let serve = ServeCommand::here(self.listen);
+        let serve = ServeCommand::here(self.listen, self.no_follow);
         serve.run_with(common, |daybook, listening| {
             self.show(common, daybook, &listening.address, true)
         })

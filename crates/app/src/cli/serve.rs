@@ -31,11 +31,11 @@ pub(crate) struct ServeCommand {
 
 impl ServeCommand {
     /// A server at an address of this machine.
-    pub(super) fn here(listen: SocketAddr) -> Self {
+    pub(super) fn here(listen: SocketAddr, no_follow: bool) -> Self {
         Self {
             listen,
             allow_remote: false,
-            no_follow: false,
+            no_follow,
         }
     }
 
