@@ -24,6 +24,10 @@ pub(crate) enum ToolSet {
     MemoryTool,
 }
 
+/// The sets of tools that the address of a request over HTTP names.
+#[derive(Clone)]
+pub(super) struct RequestedSets(pub(super) Vec<ToolSet>);
+
 /// Each tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolKind {
@@ -290,7 +294,7 @@ fn remember() -> Value {
 
 fn context() -> Value {
     let properties = json!({
-        "folder": {"type": "string", "description": "where you work; the server's own folder when left out"},
+        "folder": {"type": "string", "description": "where you work; left out, where your host started this server"},
         "branch": {"type": "string", "description": "as if on this branch"},
         "project": {"type": "string", "description": "this project, wherever you are"},
         "budget": {"type": "integer", "minimum": 1, "maximum": super::answer::BUDGET, "description": "most tokens"},

@@ -31,6 +31,7 @@ mod kill_beside;
 mod layouts;
 mod logs;
 mod mcp;
+mod mcp_http;
 mod metrics;
 mod models;
 #[cfg(all(unix, feature = "postgres"))]
