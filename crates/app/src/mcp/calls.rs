@@ -16,6 +16,7 @@ use super::answer::{self, BUDGET};
 use super::arguments::{AROUND, count, parse_arguments, within};
 use super::call::McpCall;
 use super::entities;
+use super::graph;
 use super::history;
 use super::memory_tool;
 use super::resources::memory_file;
@@ -56,6 +57,7 @@ pub(super) fn answer(
         ToolKind::Forget => history::forget(call, parse_arguments(arguments)?),
         ToolKind::Edit => history::edit(call, parse_arguments(arguments)?),
         ToolKind::Memory => memory_tool::run(call, parse_arguments(arguments)?),
+        ToolKind::Graph(tool) => graph::run(call, tool, arguments),
     }
 }
 

@@ -24,8 +24,10 @@ use rmcp::{Peer, RoleServer};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::call::McpCall;
+use super::graph;
 use super::memory::LazyMemory;
 use crate::service::caller::{NamedCaller, check_file, reach_of, reached_scopes};
+use crate::service::graph::graph_file;
 use crate::service::scope_choice::open_folder;
 use crate::wiring::Daybook;
 use daybook_domain::Reach;
@@ -33,6 +35,8 @@ use daybook_engine::recall::interface_use::InterfaceUse;
 
 /// What stands before the path of a file below the data folder.
 const SCHEME: &str = "daybook:///";
+/// The knowledge graph, as clients of the server `server-memory` name it.
+const GRAPH: &str = "memory://knowledge-graph";
 /// What is written in another form in a name.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
@@ -132,8 +136,21 @@ pub(super) async fn memory_file(daybook: &Daybook, reach: &Reach, path: &str) ->
     text.context("give a path such as projects/tidepool/memory/MEMORY.md, as `recall` does")
 }
 
+/// The resource of the knowledge graph.
+pub(super) fn graph_resource() -> Resource {
+    Resource::new(GRAPH, "knowledge-graph")
+        .with_title("Knowledge Graph")
+        .with_description("All entities and relations")
+        .with_mime_type("application/json")
+}
+
 /// The text of a resource.
 pub(super) fn read(call: &McpCall<'_>, uri: &str) -> Result<ReadResourceResult> {
+    if uri == GRAPH {
+        let graph = serde_json::to_string_pretty(&graph::read(call)?)?;
+        let contents = ResourceContents::text(graph, uri).with_mime_type("application/json");
+        return Ok(ReadResourceResult::new(vec![contents]));
+    }
     let path = path_of(uri)?;
     let Some(daybook) = call.memory.existing()? else {
         bail!("nothing is remembered yet, so there is no {path}");
@@ -157,7 +174,10 @@ pub(super) fn seen(call: &McpCall<'_>, uri: &str) -> Result<Seen> {
 }
 
 fn look(memory: &LazyMemory, uri: &str) -> Seen {
-    let path = memory.root().join(path_of(uri).ok()?);
+    let path = match uri {
+        GRAPH => graph_file(&*memory.existing().ok()??),
+        _ => memory.root().join(path_of(uri).ok()?),
+    };
     let found = fs::symlink_metadata(path).ok()?;
     Some((found.modified().ok()?, found.len()))
 }
@@ -165,7 +185,8 @@ fn look(memory: &LazyMemory, uri: &str) -> Seen {
 /// The files of a request that may be watched. Whether its caller reads them, [`readable`] decides.
 pub(super) fn watchable(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let uris = requested.resource_subscriptions.iter().flatten();
-    let uris = uris.filter(|uri| path_of(uri).is_ok()).take(SUBSCRIPTIONS);
+    let uris = uris.filter(|uri| *uri == GRAPH || path_of(uri).is_ok());
+    let uris = uris.take(SUBSCRIPTIONS);
     SubscriptionFilter::builder()
         .resource_subscriptions(uris)
         .build()

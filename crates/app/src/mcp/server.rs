@@ -145,9 +145,14 @@ impl ServerHandler for MemoryServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let after = page.and_then(|page| page.cursor);
+        let has_graph = after.is_none() && self.sets(&context).contains(&ToolSet::ServerMemory);
         let work = move |call: &McpCall<'_>| resources::list(call, after.as_deref());
         let listed = self.work_on("resources/list", &context, work).await?;
-        listed.map_err(|error| refused("resources/list", &error))
+        let mut listed = listed.map_err(|error| refused("resources/list", &error))?;
+        if has_graph {
+            listed.resources.insert(0, resources::graph_resource());
+        }
+        Ok(listed)
     }
 
     async fn list_resource_templates(
@@ -254,11 +259,16 @@ impl MemoryServer {
         }
     }
 
-    /// The tools that a request may call: over HTTP, those of the sets that its address names.
-    fn tools(&self, context: &RequestContext<RoleServer>) -> Vec<NamedTool> {
+    /// The sets of tools of a request: over HTTP, those that its address names.
+    fn sets<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> &'a [ToolSet] {
         let parts = context.extensions.get::<Parts>();
         let requested = parts.and_then(|parts| parts.extensions.get::<RequestedSets>());
-        offered(requested.map_or(&self.sets, |requested| &requested.0))
+        requested.map_or(&self.sets, |requested| &requested.0)
+    }
+
+    /// The tools that a request may call.
+    fn tools(&self, context: &RequestContext<RoleServer>) -> Vec<NamedTool> {
+        offered(self.sets(context))
     }
 
     /// Runs `work` on a blocking thread, until the request is cancelled. Its permit is held until the work has ended, even

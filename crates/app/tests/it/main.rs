@@ -22,10 +22,12 @@ mod fences;
 #[cfg(unix)]
 mod first_run;
 mod fixture;
+mod graph;
 mod homes;
 mod hooks;
 mod http_memories;
 mod http_routes;
+
 mod kill;
 mod kill_beside;
 mod layouts;
