@@ -13,6 +13,7 @@ mod eval;
 mod export;
 mod first_run;
 mod forecast;
+mod graph;
 mod handback;
 mod history;
 mod homes;

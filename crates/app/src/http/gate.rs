@@ -1,14 +1,15 @@
 //! Checks each request's host, token and declared size before it reaches a route.
 //!
 //! A page in a browser can send requests to this machine under a domain name that resolves to it (DNS rebinding),
-//! so the `Host` of a request must be one of this machine's own names.
+//! so the `Host` of a request must be one of this machine's own names. A page of another site names that site as the
+//! `Origin` of its requests, and is refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, HOST};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -109,6 +110,7 @@ impl RequestGate {
         if !self.any_host {
             own_host(request)?;
         }
+        self.own_origin(request)?;
         let tenant = match OPEN.contains(&request.uri().path()) {
             true => None,
             false => Some(self.tenant(request)?),
@@ -117,6 +119,29 @@ impl RequestGate {
             return Err(HttpFault::too_large());
         }
         Ok(tenant)
+    }
+
+    /// Refuses a request of a page of another site: a browser names the site, and other clients name none.
+    fn own_origin(&self, request: &Request<Body>) -> Result<(), HttpFault> {
+        let Some(origin) = request.headers().get(ORIGIN) else {
+            return Ok(());
+        };
+        let origin = origin.to_str().unwrap_or_default();
+        let site = origin.split_once("://").map(|(_, site)| site);
+        let is_own = site.is_some_and(|site| match self.any_host {
+            true => site.eq_ignore_ascii_case(named_host(request)),
+            false => is_loopback(site),
+        });
+        match is_own {
+            true => Ok(()),
+            false => Err(HttpFault::new(
+                StatusCode::FORBIDDEN,
+                "wrong_origin",
+                format!(
+                    "the request comes from a page of \"{origin}\", and pages of other sites may not reach this server"
+                ),
+            )),
+        }
     }
 
     /// Marks the connection of a request with a valid token: it keeps its place from now on, on any route.
@@ -149,10 +174,15 @@ impl RequestGate {
     }
 }
 
-fn own_host(request: &Request<Body>) -> Result<(), HttpFault> {
+/// The host that a request names.
+fn named_host(request: &Request<Body>) -> &str {
     let host = request.headers().get(HOST);
     let named = host.and_then(|host| host.to_str().ok());
-    let named = named.or(request.uri().host()).unwrap_or_default();
+    named.or(request.uri().host()).unwrap_or_default()
+}
+
+fn own_host(request: &Request<Body>) -> Result<(), HttpFault> {
+    let named = named_host(request);
     if is_loopback(named) {
         return Ok(());
     }

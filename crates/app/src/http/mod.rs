@@ -25,6 +25,7 @@ mod gate;
 mod idempotency;
 mod listen;
 mod listings;
+mod mcp_route;
 mod memories;
 mod memory_items;
 mod memory_tool;
@@ -64,6 +65,7 @@ use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 use tower_http::timeout::TimeoutLayer;
 
+use crate::mcp::SERVED_CALLS;
 use crate::window::entry::EntryCode;
 use crate::window::links;
 use crate::wiring::Daybook;
@@ -160,7 +162,7 @@ fn bind(address: SocketAddr) -> Result<TcpListener> {
 fn runtime() -> Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(THREADS)
-        .max_blocking_threads(REQUESTS)
+        .max_blocking_threads(REQUESTS + SERVED_CALLS)
         .enable_io()
         .enable_time()
         .build()
@@ -174,9 +176,11 @@ fn app(gate: RequestGate, executors: TenantExecutors) -> Router {
     router
         .merge(window::all(&visitors))
         .fallback(fault::no_such_route)
+        .layer(from_fn_with_state(Arc::new(keyed), idempotency::replay))
+        // Its streams are no answers that can be kept for a repeat.
+        .merge(mcp_route::route())
         .with_state(executors)
         .layer(DefaultBodyLimit::max(BODY))
-        .layer(from_fn_with_state(Arc::new(keyed), idempotency::replay))
         .layer(TimeoutLayer::with_status_code(
             StatusCode::GATEWAY_TIMEOUT,
             REQUEST,

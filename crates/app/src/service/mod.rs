@@ -14,6 +14,7 @@ pub(crate) mod current_place;
 pub(crate) mod damage;
 pub(crate) mod entities;
 pub(crate) mod file_changes;
+pub(crate) mod graph;
 pub(crate) mod hidden_secrets;
 pub(crate) mod history;
 pub(crate) mod host_files;

@@ -22,15 +22,18 @@ mod fences;
 #[cfg(unix)]
 mod first_run;
 mod fixture;
+mod graph;
 mod homes;
 mod hooks;
 mod http_memories;
 mod http_routes;
+
 mod kill;
 mod kill_beside;
 mod layouts;
 mod logs;
 mod mcp;
+mod mcp_http;
 mod metrics;
 mod models;
 #[cfg(all(unix, feature = "postgres"))]
