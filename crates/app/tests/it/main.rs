@@ -54,6 +54,7 @@ mod serve;
 mod server;
 mod servers;
 mod setup;
+mod setup_hosts;
 mod spend;
 mod strange_files;
 mod switches;
