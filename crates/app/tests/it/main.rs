@@ -30,6 +30,7 @@ mod kill;
 mod kill_beside;
 mod layouts;
 mod logs;
+mod manners;
 mod mcp;
 mod metrics;
 mod models;
