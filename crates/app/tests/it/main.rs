@@ -38,12 +38,16 @@ mod models;
 mod move_store;
 mod other_agents;
 mod persons_word;
+#[cfg(unix)]
+mod picture;
 mod projects;
 mod prompts;
 mod purge;
 mod purge_doors;
 mod purge_restores;
 mod reach;
+#[cfg(unix)]
+mod readme;
 mod rebuild;
 mod recall;
 mod redaction;
