@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
@@ -94,6 +95,14 @@ fn start(program: &str, arguments: &[&str], address: &str) -> bool {
     started.is_ok()
 }
 
+/// Whether Ctrl-C, or the end signal of a service manager, asked this process to end.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a signal asked this process to end.
+pub(crate) fn was_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
 /// A stop that Ctrl-C, and the end signal of service managers, request. A second signal ends the process at once.
 pub(crate) fn stop_on_interrupt() -> Result<Stop> {
     let stop = Stop::default();
@@ -102,6 +111,7 @@ pub(crate) fn stop_on_interrupt() -> Result<Stop> {
         if requested.is_end_requested() {
             std::process::exit(130);
         }
+        INTERRUPTED.store(true, Ordering::Relaxed);
         requested.request_end();
     })
     .context("cannot listen for Ctrl-C")?;
