@@ -6,6 +6,7 @@
     reason = "tests use this machine's clock, folders and processes"
 )]
 
+mod agent_databases;
 mod agents;
 mod agents_history;
 mod archive;
