@@ -38,6 +38,7 @@ mod mcp;
 mod mcp_http;
 mod metrics;
 mod models;
+mod monitoring;
 #[cfg(all(unix, feature = "postgres"))]
 mod move_store;
 mod other_agents;
