@@ -103,13 +103,8 @@ impl RequestGate {
     /// The tenant of the request's token. Every token is compared, so that the time taken does not
     /// depend on which one matches.
     fn tenant(&self, request: &Request<Body>) -> Result<Tenant, HttpFault> {
-        let given = request
-            .headers()
-            .get(AUTHORIZATION)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        let fitting = given.and_then(|(_, given)| {
+        let given = given_token(request);
+        let fitting = given.and_then(|given| {
             let fits = |token: &TenantToken| is_same(given.trim(), &token.secret);
             let tokens = self.tokens.iter();
             tokens.fold(
@@ -122,6 +117,21 @@ impl RequestGate {
             (Some(_), None) => Err(HttpFault::unauthorized("the token is not this server's")),
             (None, None) => Err(HttpFault::unauthorized("a token is needed")),
         }
+    }
+}
+
+/// The token of a request, as clients of this server and those of mem0 send it.
+fn given_token(request: &Request<Body>) -> Option<&str> {
+    let header = |name: &str| request.headers().get(name)?.to_str().ok();
+    let scheme_and_token = header(AUTHORIZATION.as_str()).and_then(|value| value.split_once(' '));
+    let is_known = |scheme: &str| {
+        ["bearer", "token"]
+            .iter()
+            .any(|it| scheme.eq_ignore_ascii_case(it))
+    };
+    match scheme_and_token {
+        Some((scheme, token)) => is_known(scheme).then_some(token),
+        None => header("x-api-key"),
     }
 }
 

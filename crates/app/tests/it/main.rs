@@ -34,6 +34,7 @@ mod layouts;
 mod logs;
 mod mcp;
 mod mcp_http;
+mod mem0;
 mod metrics;
 mod models;
 #[cfg(all(unix, feature = "postgres"))]
