@@ -238,7 +238,7 @@ pub(super) const DECIDED_FLOORS: &[DecidedFloors] = &[DecidedFloors {
         &["service", "background", "backup"],
         &["purge"],
         &["threads", "hooks"],
-        &["mcp"],
+        &["window", "mcp"],
         &["http"],
         &["cli"],
     ],

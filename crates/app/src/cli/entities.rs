@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use super::{CommonArgs, graph};
 use crate::service::entities::{ShownEntity, shown, write_entities};
 use crate::service::person_scope;
+use crate::terminal::common_args::at_least_one;
 use crate::terminal::output::{bold, dim, json as print_json, print_line};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
@@ -35,7 +36,7 @@ enum EntitiesSubcommand {
     /// List the entities with their names and descriptions
     List {
         /// Most entities, in the order of INDEX.md
-        #[arg(short = 'n', long, default_value_t = MAX_LISTED_ENTITIES)]
+        #[arg(short = 'n', long, default_value_t = MAX_LISTED_ENTITIES, value_parser = at_least_one)]
         limit: usize,
     },
     /// Show an entity with its records and links
@@ -95,7 +96,7 @@ enum EntitiesSubcommand {
         #[arg(required = true)]
         words: Vec<String>,
         /// Most places
-        #[arg(short = 'n', long, default_value_t = 20)]
+        #[arg(short = 'n', long, default_value_t = 20, value_parser = at_least_one)]
         limit: usize,
     },
     /// Print the knowledge graph of your agents as the JSONL file of the MCP server `server-memory`

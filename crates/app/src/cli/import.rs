@@ -28,7 +28,7 @@ use crate::background::host_folders;
 use crate::backup::archive::is_archive;
 use crate::clock::SystemClock;
 use crate::folders::hosts::{TranscriptFile, transcripts_in};
-use crate::folders::transcript_places::transcript_folders;
+use crate::folders::transcript_places::{TranscriptFolder, histories_in, transcript_folders};
 use crate::folders::{data_folder, sample};
 use crate::models::embedding::embed_waiting;
 use crate::process::{block_on, lower_priority, stop_on_interrupt};
@@ -150,6 +150,11 @@ impl ImportCommand {
         })
     }
 
+    /// Whether it imports until it is stopped.
+    pub(crate) fn watches(&self) -> bool {
+        self.watch
+    }
+
     /// The archive, where one is to be imported.
     fn archive(&self) -> Result<Option<&Path>> {
         let archive = self.paths.iter().find(|path| is_archive(path));
@@ -171,7 +176,8 @@ impl ImportCommand {
         if self.sample && common.root.is_none() {
             common.root = Some(sample::root()?);
             // The environment may name a server; the sample does not go there.
-            if !common.set.iter().any(|set| set.starts_with("store=")) {
+            let names_server = std::env::var_os("DAYBOOK_STORE").is_some();
+            if names_server && !common.set.iter().any(|set| set.starts_with("store=")) {
                 common.set.push("store=sqlite".to_owned());
             }
         }
@@ -353,23 +359,22 @@ impl ImportCommand {
         if say {
             eprint_line!("Looking where agents keep their sessions …");
         }
+        let look_in = |folder: &TranscriptFolder| {
+            let mut found = transcripts_in(folder);
+            found.retain(|found| filter.keeps(found));
+            if say && !found.is_empty() {
+                let place = data_folder::display_path(&folder.path);
+                eprint_line!("  {}", found_line(folder.name, &place, &found));
+            }
+            found
+        };
         let mut all: Vec<TranscriptFile> = Vec::new();
         for folder in transcript_folders() {
-            let found: Vec<TranscriptFile> = transcripts_in(&folder)
-                .into_iter()
-                .filter(|found| filter.keeps(found))
-                .collect();
-            if say && !found.is_empty() {
-                eprint_line!(
-                    "  {}",
-                    found_line(
-                        folder.name,
-                        &data_folder::display_path(&folder.path),
-                        &found
-                    )
-                );
-            }
-            all.extend(found);
+            all.extend(look_in(&folder));
+        }
+        let folders = all.iter().filter_map(|found| found.peek.folder.as_deref());
+        for history in histories_in(folders) {
+            all.extend(look_in(&history));
         }
         if all.is_empty() {
             eprint_line!(

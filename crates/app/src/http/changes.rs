@@ -60,7 +60,7 @@ struct ScopeChange {
         (status = "default", description = "There is no stream", body = ErrorBody),
     ),
 )]
-async fn changes(executor: RequestExecutor) -> Result<Response, HttpFault> {
+pub(super) async fn changes(executor: RequestExecutor) -> Result<Response, HttpFault> {
     let permit = executor.stream_permit()?;
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);

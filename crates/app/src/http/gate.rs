@@ -9,16 +9,19 @@ use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use daybook_domain::Tenant;
 
 use super::BODY;
 use super::fault::HttpFault;
+use super::page_answer::{refused, see};
 use super::serving::RequestOrigin;
-use super::token::TenantToken;
+use super::token::{TenantToken, find_token, is_same};
+use super::visitors::{Visitor, Visitors, is_from_here, is_of_window, needs_login};
+use crate::window::links;
 
 /// Routes that need no token: their answers hold nothing of the memory.
 const OPEN: [&str; 3] = ["/health", "/openapi.json", "/docs"];
@@ -26,9 +29,21 @@ const OPEN: [&str; 3] = ["/health", "/openapi.json", "/docs"];
 /// The tokens and the rule for hosts that requests are checked against.
 pub(super) struct RequestGate {
     /// Each opens the memory of its own tenant.
-    pub(super) tokens: Vec<TenantToken>,
+    pub(super) tokens: Arc<Vec<TenantToken>>,
     /// Requests may name any host.
     pub(super) any_host: bool,
+    /// Who may see the window.
+    pub(super) visitors: Arc<Visitors>,
+}
+
+/// How a page of the window is asked for.
+enum PageVisit {
+    /// By a person who is logged in.
+    LoggedIn(Visitor),
+    /// It holds nothing of the memory, so no login is needed.
+    Open,
+    /// By a person who has to log in first.
+    LoginNeeded,
 }
 
 /// Forwards a request with the tenant of its token, or answers with the reason for its refusal.
@@ -37,6 +52,18 @@ pub(super) async fn authorize(
     mut request: Request<Body>,
     next: Next,
 ) -> Response {
+    if is_of_window(request.uri().path()) {
+        return match gate.check_page(&request) {
+            Ok(PageVisit::LoggedIn(visitor)) => {
+                request.extensions_mut().insert(visitor.tenant.clone());
+                request.extensions_mut().insert(visitor);
+                next.run(request).await
+            }
+            Ok(PageVisit::Open) => next.run(request).await,
+            Ok(PageVisit::LoginNeeded) => see(&links::page("login", &[])),
+            Err(fault) => refused(&fault),
+        };
+    }
     let checked = gate.check(&request);
     match checked.and_then(|tenant| gate.mark_authenticated(&request).map(|()| tenant)) {
         Ok(tenant) => {
@@ -50,6 +77,34 @@ pub(super) async fn authorize(
 }
 
 impl RequestGate {
+    /// How a page of the window is asked for.
+    fn check_page(&self, request: &Request<Body>) -> Result<PageVisit, HttpFault> {
+        if !self.any_host {
+            own_host(request)?;
+        }
+        if request.body().size_hint().lower() > BODY as u64 {
+            return Err(HttpFault::too_large());
+        }
+        if request.method() != Method::GET && !is_from_here(request.headers()) {
+            let message = "a page of another site has sent this; nothing was changed";
+            return Err(HttpFault::new(
+                StatusCode::FORBIDDEN,
+                "foreign_page",
+                message,
+            ));
+        }
+        if !needs_login(request.uri().path()) {
+            return Ok(PageVisit::Open);
+        }
+        let Some(visitor) = self.visitors.logged_in(request.headers()) else {
+            return Ok(PageVisit::LoginNeeded);
+        };
+        if let Some(origin) = request.extensions().get::<RequestOrigin>() {
+            origin.prove()?;
+        }
+        Ok(PageVisit::LoggedIn(visitor))
+    }
+
     /// The tenant whose memory the request may reach; none for a route that needs no token.
     fn check(&self, request: &Request<Body>) -> Result<Option<Tenant>, HttpFault> {
         if !self.any_host {
@@ -100,17 +155,11 @@ impl RequestGate {
         }
     }
 
-    /// The tenant of the request's token. Every token is compared, so that the time taken does not
-    /// depend on which one matches.
+    /// The tenant of the request's token.
     fn tenant(&self, request: &Request<Body>) -> Result<Tenant, HttpFault> {
         let given = given_token(request);
         let fitting = given.and_then(|given| {
-            let fits = |token: &TenantToken| is_same(given.trim(), &token.secret);
-            let tokens = self.tokens.iter();
-            tokens.fold(
-                None,
-                |found, token| if fits(token) { Some(token) } else { found },
-            )
+            find_token(&self.tokens, |token| is_same(given.trim(), &token.secret))
         });
         match (given, fitting) {
             (_, Some(token)) => Ok(token.tenant.clone()),
@@ -133,15 +182,6 @@ fn given_token(request: &Request<Body>) -> Option<&str> {
         Some((scheme, token)) => is_known(scheme).then_some(token),
         None => header("x-api-key"),
     }
-}
-
-/// Compares two tokens; the time does not depend on where two of one length differ.
-fn is_same(one: &str, other: &str) -> bool {
-    let differs = one
-        .bytes()
-        .zip(other.bytes())
-        .fold(0, |differs, (a, b)| std::hint::black_box(differs | (a ^ b)));
-    one.len() == other.len() && differs == 0
 }
 
 /// The host that a request names.

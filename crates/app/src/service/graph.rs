@@ -16,6 +16,7 @@ use daybook_engine::files::reader;
 use daybook_text::redact::Redactor;
 
 use super::file_changes::plan_change;
+use super::memory_changes::RequestedBy;
 use super::{RequestError, person_scope};
 use crate::wiring::Daybook;
 
@@ -41,20 +42,25 @@ pub(crate) async fn change_graph<T>(
 ) -> Result<Option<T>> {
     let file = FilePath::engine_file(GRAPH);
     let mut result = None;
-    plan_change(daybook, &person_scope(daybook), message, |snapshot| {
-        let bytes = snapshot.read(&file)?.unwrap_or_default();
-        let before = parse_page(&String::from_utf8_lossy(&bytes));
-        let mut graph = before.clone();
-        match change(&mut graph) {
-            Ok(value) => result = Some(value),
-            Err(refused) => return Ok(Err(refused)),
-        }
-        let mut changes = FileChanges::none();
-        if graph != before {
-            changes.write(file.clone(), render_page(&graph));
-        }
-        Ok(Ok(changes))
-    })
+    plan_change(
+        daybook,
+        &person_scope(daybook),
+        (message, RequestedBy::Agent),
+        |snapshot| {
+            let bytes = snapshot.read(&file)?.unwrap_or_default();
+            let before = parse_page(&String::from_utf8_lossy(&bytes));
+            let mut graph = before.clone();
+            match change(&mut graph) {
+                Ok(value) => result = Some(value),
+                Err(refused) => return Ok(Err(refused)),
+            }
+            let mut changes = FileChanges::none();
+            if graph != before {
+                changes.write(file.clone(), render_page(&graph));
+            }
+            Ok(Ok(changes))
+        },
+    )
     .await?;
     Ok(result)
 }

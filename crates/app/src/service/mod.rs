@@ -30,6 +30,7 @@ pub(crate) mod moment;
 pub(crate) mod notes;
 pub(crate) mod overview;
 pub(crate) mod persons_secrets;
+pub(crate) mod projects;
 pub(crate) mod recall;
 pub(crate) mod refusals;
 pub(crate) mod scope_choice;

@@ -6,6 +6,7 @@
     reason = "tests use this machine's clock, folders and processes"
 )]
 
+mod agent_databases;
 mod agents;
 mod agents_history;
 mod archive;
@@ -32,6 +33,7 @@ mod kill;
 mod kill_beside;
 mod layouts;
 mod logs;
+mod manners;
 mod mcp;
 mod mcp_http;
 mod mem0;
@@ -41,12 +43,16 @@ mod models;
 mod move_store;
 mod other_agents;
 mod persons_word;
+#[cfg(unix)]
+mod picture;
 mod projects;
 mod prompts;
 mod purge;
 mod purge_doors;
 mod purge_restores;
 mod reach;
+#[cfg(unix)]
+mod readme;
 mod rebuild;
 mod recall;
 mod redaction;
@@ -58,6 +64,7 @@ mod serve;
 mod server;
 mod servers;
 mod setup;
+mod setup_hosts;
 mod spend;
 mod strange_files;
 mod switches;
@@ -65,4 +72,6 @@ mod tenants;
 mod threads;
 mod uses;
 mod venues;
+#[cfg(unix)]
+mod window;
 mod worker;

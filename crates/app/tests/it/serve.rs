@@ -84,7 +84,7 @@ impl DaybookServer {
     }
 
     /// Sends `request` unchanged, and reads the answer to its end: head and body.
-    fn exchange(&self, request: &str) -> (String, String) {
+    pub(crate) fn exchange(&self, request: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         stream.write_all(request.as_bytes()).expect("it reads");

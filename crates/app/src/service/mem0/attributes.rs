@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 
 use super::Owners;
 use crate::service::file_changes::plan_change;
+use crate::service::memory_changes::RequestedBy;
 use crate::wiring::Daybook;
 
 const FILE: &str = "mem0.jsonl";
@@ -101,7 +102,7 @@ pub(super) async fn keep(
         return Ok(());
     }
     let message = "Attributes of memories, by mem0";
-    plan_change(daybook, scope, message, |snapshot| {
+    plan_change(daybook, scope, (message, RequestedBy::Agent), |snapshot| {
         let bytes = snapshot.read(&file)?.unwrap_or_default();
         let attributes = with(Attributes::parse(&String::from_utf8_lossy(&bytes)));
         let text = Redactor::current()
