@@ -6,6 +6,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::fixture::TestPlace;
+use crate::mcp::McpClient;
 use crate::serve::{DaybookServer, HttpAnswer};
 
 fn added(server: &DaybookServer, body: &Value) -> String {
@@ -196,4 +197,60 @@ fn its_keys_are_tokens_and_tenants_are_walls() {
         server.post("/v3/memories/", &json!({"filters": {"user_id": "*"}}))["count"],
         0
     );
+}
+
+#[test]
+fn the_tools_of_mem0_take_the_place_of_the_default_ones() {
+    let place = TestPlace::new();
+    let mut client = McpClient::connect(&place, &["--tools", "mem0"]);
+    let tools = client.request("tools/list", json!({}))["result"]["tools"].take();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&tools).expect("JSON"));
+    let (nothing, _) = client.call_ok("search_memories", json!({"query": "tea"}));
+    assert_eq!(nothing, "Nothing is remembered yet.");
+    let tea = json!({"text": "Ada prefers green tea", "metadata": {"source": "chat"}});
+    let (_, added) = client.call_ok("add_memory", tea);
+    let id = added["results"][0]["id"].clone();
+    let other = json!({"text": "The crane is out of order", "agent_id": "harbour-bot"});
+    client.call_ok("add_memory", other);
+    let (text, found) = client.call_ok(
+        "search_memories",
+        json!({"query": "which tea does Ada prefer"}),
+    );
+    assert_eq!(found["results"][0]["id"], id, "{text}");
+    assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), found);
+    let (_, all) = client.call_ok(
+        "get_memories",
+        json!({"filters": {"OR": [{"user_id": "*"}, {"agent_id": "*"}]}}),
+    );
+    assert_eq!(all["count"], 2);
+    client.call_ok(
+        "update_memory",
+        json!({"memory_id": id, "text": "Ada prefers black tea"}),
+    );
+    let (_, memory) = client.call_ok("get_memory", json!({"memory_id": id}));
+    assert_eq!(
+        (&memory["memory"], &memory["metadata"]["source"]),
+        (&json!("Ada prefers black tea"), &json!("chat"))
+    );
+    let dialog = json!([{"role": "user", "content": "please always write the test first"}]);
+    let (_, pending) = client.call_ok("add_memory", json!({"messages": dialog}));
+    let event = json!({"event_id": pending["event_id"]});
+    let (_, before) = client.call_ok("get_event_status", event.clone());
+    assert!(
+        ["PENDING", "RUNNING", "SUCCEEDED"]
+            .iter()
+            .any(|it| before["status"] == *it),
+        "{before}"
+    );
+    place.run(&["update"]);
+    let (_, after) = client.call_ok("get_event_status", event);
+    assert_eq!(after["status"], "SUCCEEDED");
+    assert!(after.to_string().contains("test first"), "{after}");
+    client.call_error("delete_all_memories", json!({}));
+    client.call_ok("delete_memory", json!({"memory_id": id}));
+    client.call_error("get_memory", json!({"memory_id": id}));
+    client.call_ok("delete_entities", json!({"agent_id": "harbour-bot"}));
+    let (_, left) = client.call_ok("list_entities", json!({}));
+    assert_eq!(left["count"], 1, "{left}");
+    client.close();
 }

@@ -25,7 +25,7 @@ use super::bounds::{QUESTION, within};
 use super::executor::{RequestExecutor, TenantExecutors};
 use super::fault::{HttpFault, JsonBody, QueryParams};
 use crate::service::mem0::Owners;
-use crate::service::mem0::adding::{Addition, EventStatus, Message};
+use crate::service::mem0::adding::{Addition, Message};
 use crate::service::mem0::filter::Filter;
 use crate::service::mem0::reading::{Wanted, of_owners};
 use crate::wiring::Daybook;
@@ -211,13 +211,4 @@ fn owner_of(kind: &str, name: String) -> Result<Owners, Mem0Fault> {
     };
     *field = Some(name);
     Ok(owners)
-}
-
-fn status_name(status: EventStatus) -> &'static str {
-    match status {
-        EventStatus::Pending => "PENDING",
-        EventStatus::Running => "RUNNING",
-        EventStatus::Succeeded => "SUCCEEDED",
-        EventStatus::Failed => "FAILED",
-    }
 }

@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 
 use super::{
     AddRequest, Answer, FindRequest, Mem0Body, Mem0Fault, Mem0Query, all_of, owner_of, run,
-    status_name,
 };
 use crate::http::bounds::within;
 use crate::http::executor::{RequestExecutor, TenantExecutors};
@@ -301,6 +300,6 @@ async fn event(executor: RequestExecutor, Path(event): Path<String>) -> Answer {
     let results: Vec<Value> = learned.iter().map(added_json).collect();
     let error = (status == EventStatus::Failed).then_some("`daybook jobs` says why");
     Ok(Json(json!({
-        "id": event, "event_type": "ADD", "status": status_name(status), "results": results, "error": error,
+        "id": event, "event_type": "ADD", "status": status.as_str(), "results": results, "error": error,
     })))
 }

@@ -25,7 +25,7 @@ use crate::wiring::Daybook;
 /// A message of a conversation.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Message {
-    pub(crate) role: String,
+    role: String,
     /// A text, or parts of which some have one.
     content: Value,
 }
@@ -48,7 +48,27 @@ pub(crate) enum EventStatus {
     Failed,
 }
 
+impl EventStatus {
+    /// Its name for programs.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::Running => "RUNNING",
+            Self::Succeeded => "SUCCEEDED",
+            Self::Failed => "FAILED",
+        }
+    }
+}
+
 impl Message {
+    /// A message of a person.
+    pub(crate) fn of_person(text: String) -> Self {
+        Self {
+            role: "user".to_owned(),
+            content: Value::String(text),
+        }
+    }
+
     /// Its text; images and other parts have none.
     fn text(&self) -> String {
         match &self.content {
