@@ -36,6 +36,7 @@ mod logs;
 mod manners;
 mod mcp;
 mod mcp_http;
+mod mem0;
 mod metrics;
 mod models;
 mod monitoring;
