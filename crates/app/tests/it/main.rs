@@ -66,5 +66,6 @@ mod switches;
 mod tenants;
 mod threads;
 mod uses;
+mod vault;
 mod venues;
 mod worker;
