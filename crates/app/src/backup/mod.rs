@@ -11,6 +11,7 @@ mod restoring;
 pub(crate) mod store_move;
 pub(crate) mod user_archive;
 mod user_rows;
+pub(crate) mod vault;
 mod writing;
 
 pub(crate) use restoring::{BACKED_UP_TOMBSTONES, restore};

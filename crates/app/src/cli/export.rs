@@ -1,6 +1,6 @@
 //! `daybook export`: the whole memory in a form that other programs read, or what it has of one user.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -11,6 +11,7 @@ use super::CommonArgs;
 use super::handback::HandBackArgs;
 use crate::backup::archive::{ArchiveManifest, write_archive};
 use crate::backup::user_archive::{UserManifest, write_user_archive};
+use crate::backup::vault::{VaultSummary, write_vault};
 use crate::folders::data_folder::display_path;
 use crate::process::block_on;
 use crate::terminal::output::{bold, count, json as print_json, print_line};
@@ -24,6 +25,8 @@ use crate::wiring::Daybook;
 /// With --user it holds what the memory has of one user, with a README.md to read first, as an access request asks for. No
 /// memory is made from that.
 ///
+/// With --vault it is a folder of linked pages to read; a citation leads to the page of its session.
+///
 /// With --profile the files of Codex, MindRoom or Daycare are written into a folder instead. A home that `daybook import`
 /// took over is handed back: what nothing changed in is the same bytes, a memory that you edited has your words, one that you
 /// forgot is left out, and what was learned since is added in that system's form. The home itself is only read. Files of the
@@ -33,13 +36,20 @@ pub(crate) struct ExportCommand {
     /// The file to write, which must not exist
     #[arg(
         value_name = "FILE",
-        required_unless_present = "profile",
-        conflicts_with = "profile"
+        required_unless_present_any = ["profile", "vault"],
+        conflicts_with_all = ["profile", "vault"]
     )]
     file: Option<PathBuf>,
     /// Only what the memory has of this user: their sessions, what was learned from these, and what names them
     #[arg(long, value_name = "USER", conflicts_with = "profile")]
     user: Option<String>,
+    /// Instead of a file, a folder of linked Markdown pages, for Obsidian and for hosts of git repositories: a new or empty
+    /// one, or an earlier one, whose pages are replaced
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["profile", "user"])]
+    vault: Option<PathBuf>,
+    /// With --vault: begin each page with its scope, kind, session and day as properties
+    #[arg(long, requires = "vault")]
+    frontmatter: bool,
     #[command(flatten)]
     hand_back: HandBackArgs,
 }
@@ -49,8 +59,12 @@ impl ExportCommand {
         if let Some(code) = self.hand_back.run(common)? {
             return Ok(code);
         }
-        let file = self.file.as_deref().context("name the file to write")?;
         let daybook = Daybook::open_existing(common)?;
+        if let Some(vault) = &self.vault {
+            let written = write_vault(&daybook.root, &daybook.tenant, vault, self.frontmatter)?;
+            return print_vault(common, vault, &written);
+        }
+        let file = self.file.as_deref().context("name the file to write")?;
         if let Some(user) = &self.user {
             let manifest = block_on(write_user_archive(&daybook, user, file))?;
             return print_user_summary(common, &display_path(file), &manifest);
@@ -58,6 +72,21 @@ impl ExportCommand {
         let manifest = block_on(write_archive(&daybook, file))?;
         print_summary(common, "exported to", &display_path(file), &manifest)
     }
+}
+
+fn print_vault(common: &CommonArgs, vault: &Path, written: &VaultSummary) -> Result<ExitCode> {
+    let VaultSummary { pages, links } = written;
+    if common.json {
+        print_json(&json!({ "place": vault, "pages": pages, "links": links }))?;
+    } else {
+        print_line!(
+            "{} with {} written to {}; README.md links them. They are a copy: edit the memory folders themselves.",
+            bold(&count(*pages as u64, "page")),
+            bold(&count(*links as u64, "link")),
+            display_path(vault),
+        );
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints what an archive of one user holds.

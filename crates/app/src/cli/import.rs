@@ -309,7 +309,7 @@ impl ImportCommand {
         // A missing file among several is that file's failure; where none exists, the command line is wrong.
         if let [ImportCandidate::Missing(path, error)] = candidates.as_slice()
             && homes.is_empty()
-            && self.paths.contains(path)
+            && self.paths.len() == 1
         {
             bail!("{} cannot be read: {error}", path.display());
         }

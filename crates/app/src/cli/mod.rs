@@ -16,6 +16,7 @@ mod failure;
 mod first_run;
 mod forecast;
 mod graph;
+mod groups;
 mod handback;
 mod history;
 mod homes;
@@ -61,61 +62,6 @@ use crate::terminal::common_args::{CommonArgs, ServerTimeout};
 use crate::terminal::logging;
 use crate::terminal::suggest;
 
-const GROUPS: &str = "\
-Everyday
-  import       import the transcripts of your agents, and learn from them
-  recall       find what is remembered, with its source     (also: search)
-  context      print the memory that an agent gets in this folder (also: brief)
-  remember     keep something in your own words
-  setup        add Daybook to your agents' settings; --undo removes it
-
-Inspect
-  open         show the memory in a browser: what was learned, why, and what it cost
-  status       what is covered, pending, in gaps, and why
-  sessions     list the imported sessions; turn memory of one off or on
-  projects     which checkouts belong together; merge and rename
-  quarantine   what waits for your decision; accept and reject
-  show         the original text behind a citation
-  history      the changes of memory files; --at prints a file as it was
-  diff         what changed in memory files between two states
-  list         what is remembered, with ids and sources
-  why          where a line of memory comes from, since when, what it was
-  jobs         background work, what it waits for; retry and cancel
-  spend        calls of models, their cost, and what is left under caps
-  redact       print text without its secrets; --explain says why
-  doctor       check the data folder; --repair repairs it
-  eval         measure recall, on benchmarks and on questions of your own
-
-Change
-  forget       forget something, everywhere; undo brings it back
-  edit         give a line of memory other words, in every file that shows it
-  pin          keep a memory in MEMORY.md, whatever ranks higher
-  unpin        let it take its place by rank again
-  purge        remove something for good, from history and backups, too
-  undo         take back a change of memory files
-  config       settings, and where each value comes from; set one
-  consolidate  write memory files now, however short ago they were written
-  checkout     bring memory folders up to date, where machines share one
-  checkin      store your edits of memory folders, for all machines
-  rebuild      rebuild the index and memory files from the database
-
-Agents
-  mcp          answer agents over MCP, on standard input and output
-  threads      working memory: events in, contexts for a model out
-
-Operate
-  update       process due work, then exit
-  worker       process due work until stopped
-  trigger      report what happened to a session
-  hook         called by an agent's host when something happens in a session
-  serve        answer agents over HTTP, on this machine
-  export       write the whole memory for other programs or systems
-  backup       write the whole memory to one file, while agents keep working
-  restore      create a data folder from a backup; --at: files as they were
-  move-store   move memory into a PostgreSQL database, or back
-  completions  completions for your shell
-  man          the manual page of a command";
-
 #[derive(Parser)]
 #[command(
     name = "daybook",
@@ -123,7 +69,7 @@ Operate
     about = "Memory for AI agents that outlives the session",
     override_usage = "daybook [OPTIONS] <COMMAND>",
     help_template = "{about}\n\n{usage-heading} {usage}{after-help}\n\nOptions\n{options}\n",
-    after_help = GROUPS,
+    after_help = groups::listed(),
     disable_help_subcommand = true,
     arg_required_else_help = true
 )]

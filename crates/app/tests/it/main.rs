@@ -72,6 +72,7 @@ mod switches;
 mod tenants;
 mod threads;
 mod uses;
+mod vault;
 mod venues;
 #[cfg(unix)]
 mod window;

@@ -110,6 +110,7 @@ fn what_makes_no_sense_is_refused_with_what_to_do() {
         (&["jobs", "list", "--limit", "none"], "write a number"),
         (&["recall", "x", "--set", "idel=1"], "did you mean idle?"),
         (&["config", "set", "idel", "5m"], "did you mean idle?"),
+        (&["import", "nowhere"], "nowhere cannot be read"),
     ] {
         let (said, error, _) = failure(&place, arguments);
         assert!(

@@ -1,6 +1,6 @@
 //! Entries of a memory file: a list item, further lines under it, and a marker that shows its owner.
 //!
-//! A page's heading is marked like an entry. A marker is `^` and ten characters at the end of the item: six
+//! A page's heading is marked like an entry, within a comment, because a heading is shown in outlines as it is. A marker is `^` and ten characters at the end of the item: six
 //! name the entry, four are a check of its words. While the check agrees, the entry is the engine's; once
 //! it does not, a person has changed the words, and the entry is theirs. The form is that of block
 //! references in Markdown note takers, which hide it when the page is read. Files that other systems read, too, hold
@@ -28,6 +28,8 @@ use id_line::IdLine;
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 const ID: usize = 6;
 const CHECK: usize = 4;
+/// What is before and behind a marker in a heading. Older files have it as entries do, which is still read.
+const IN_HEADING: [&str; 2] = [" <!-- ^", " -->"];
 /// The word that keeps an entry on its page, with the blank before it.
 const PIN: &str = " #pinned";
 
@@ -126,9 +128,11 @@ pub fn render_pinned(entry: &MemoryEntry) -> Vec<String> {
 
 /// A planned first line with its marker.
 fn marked(plain: &str, marker: &Marker) -> String {
-    match id_line::is_planned(plain) {
-        true => id_line::render(plain, marker),
-        false => format!("{plain} ^{}", marker.0),
+    let [before, behind] = IN_HEADING;
+    match plain {
+        plain if id_line::is_planned(plain) => id_line::render(plain, marker),
+        plain if plain.starts_with("# ") => format!("{plain}{before}{}{behind}", marker.0),
+        plain => format!("{plain} ^{}", marker.0),
     }
 }
 
@@ -198,7 +202,8 @@ fn plain_lines(entry: &MemoryEntry) -> Vec<String> {
 pub fn render_heading(words: &str) -> String {
     let line = format!("# {}", one_line(words));
     let check = check(std::iter::once(line.as_str()));
-    format!("{line} ^{}{check}", EntryId::of("heading").0)
+    let marker = Marker(format!("{}{check}", EntryId::of("heading").0));
+    marked(&line, &marker)
 }
 
 /// Whether the engine wrote a heading and it is unchanged.
@@ -356,8 +361,14 @@ fn split_marker(line: &str) -> Option<(&str, Marker)> {
     if !line.starts_with("- ") && !line.starts_with("# ") {
         return None;
     }
+    let line = line.trim_end();
+    let [before, behind] = IN_HEADING;
+    if let Some(commented) = line.strip_suffix(behind).filter(|_| line.starts_with("# ")) {
+        let (words, marker) = commented.rsplit_once(before)?;
+        return Some((words, Marker::parse(marker)?));
+    }
     // Searching for one character is much faster than for two.
-    let (words, marker) = line.trim_end().rsplit_once('^')?;
+    let (words, marker) = line.rsplit_once('^')?;
     Some((words.strip_suffix(' ')?, Marker::parse(marker)?))
 }
 
