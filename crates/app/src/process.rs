@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
@@ -62,6 +63,46 @@ pub(crate) fn lower_priority() {
     let _ = rustix::process::nice(15);
 }
 
+/// Opens an address in the person's browser, and does not wait for it. False where no browser can be started.
+pub(crate) fn open_in_browser(address: &str) -> bool {
+    let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),
+        _ => ("xdg-open", &[]),
+    };
+    // On a machine without a screen some of these programs start a browser for terminals, which would take over this one.
+    let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some());
+    let is_shown = has_screen || program != "xdg-open";
+    is_shown && start(program, arguments, address)
+}
+
+/// Starts a program that is given an address.
+#[expect(
+    clippy::disallowed_types,
+    reason = "a person asked for their browser, which is another program"
+)]
+fn start(program: &str, arguments: &[&str], address: &str) -> bool {
+    use std::process::{Command, Stdio};
+    let started = Command::new(program)
+        .args(arguments)
+        .arg(address)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    started.is_ok()
+}
+
+/// Whether Ctrl-C, or the end signal of a service manager, asked this process to end.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a signal asked this process to end.
+pub(crate) fn was_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
 /// A stop that Ctrl-C, and the end signal of service managers, request. A second signal ends the process at once.
 pub(crate) fn stop_on_interrupt() -> Result<Stop> {
     let stop = Stop::default();
@@ -70,6 +111,7 @@ pub(crate) fn stop_on_interrupt() -> Result<Stop> {
         if requested.is_end_requested() {
             std::process::exit(130);
         }
+        INTERRUPTED.store(true, Ordering::Relaxed);
         requested.request_end();
     })
     .context("cannot listen for Ctrl-C")?;

@@ -16,9 +16,10 @@ use daybook_engine::files::own_secrets::masked;
 use daybook_text::redact::Redactor;
 use serde_json::{Value, json};
 
-use super::CommonArgs;
+use super::{CommonArgs, graph};
 use crate::service::entities::{ShownEntity, shown, write_entities};
 use crate::service::person_scope;
+use crate::terminal::common_args::at_least_one;
 use crate::terminal::output::{bold, dim, json as print_json, print_line};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
@@ -35,7 +36,7 @@ enum EntitiesSubcommand {
     /// List the entities with their names and descriptions
     List {
         /// Most entities, in the order of INDEX.md
-        #[arg(short = 'n', long, default_value_t = MAX_LISTED_ENTITIES)]
+        #[arg(short = 'n', long, default_value_t = MAX_LISTED_ENTITIES, value_parser = at_least_one)]
         limit: usize,
     },
     /// Show an entity with its records and links
@@ -95,8 +96,15 @@ enum EntitiesSubcommand {
         #[arg(required = true)]
         words: Vec<String>,
         /// Most places
-        #[arg(short = 'n', long, default_value_t = 20)]
+        #[arg(short = 'n', long, default_value_t = 20, value_parser = at_least_one)]
         limit: usize,
+    },
+    /// Print the knowledge graph of your agents as the JSONL file of the MCP server `server-memory`
+    ExportGraph,
+    /// Add the JSONL file of the MCP server `server-memory` to the knowledge graph of your agents
+    ImportGraph {
+        /// The file; standard input when left out
+        file: Option<PathBuf>,
     },
 }
 
@@ -113,6 +121,8 @@ impl EntitiesCommand {
             EntitiesSubcommand::Search { words, limit } => {
                 print_matches(common, &words.join(" "), *limit)
             }
+            EntitiesSubcommand::ExportGraph => graph::export(common),
+            EntitiesSubcommand::ImportGraph { file } => graph::import(common, file.as_deref()),
             change => change.carry_out(common),
         }?;
         Ok(ExitCode::SUCCESS)
@@ -170,7 +180,11 @@ impl EntitiesSubcommand {
                 write_entities(&daybook, |lock, stamp, _| delete(lock, stamp, entity))?;
                 format!("Deleted memory entity {entity}. The history of your memory folder has it.")
             }
-            Self::List { .. } | Self::Show { .. } | Self::Search { .. } => return Ok(()),
+            Self::List { .. }
+            | Self::Show { .. }
+            | Self::Search { .. }
+            | Self::ExportGraph
+            | Self::ImportGraph { .. } => return Ok(()),
         };
         if common.json {
             return print_json(&json!({ "summary": message }));

@@ -34,8 +34,12 @@ pub(crate) async fn print_summary(daybook: &Daybook, summary: &ImportSummary<'_>
             .filter(|file| file.status != FileStatus::Stopped)
             .count();
         print_line!(
-            "Stopped after {done} of {}; nothing is lost. Run it again to continue.",
-            count(report.files.len() as u64, "file")
+            "Stopped after {done} of {}; nothing is lost, {} left. Run it again to continue.",
+            count(report.files.len() as u64, "file"),
+            match report.files.len() - done {
+                1 => "1 is".to_owned(),
+                left => format!("{left} are"),
+            }
         );
         return Ok(());
     }
@@ -170,6 +174,10 @@ async fn print_learned(
         print_line!("   not learned from yet: `{update}` does it once the sessions have rested");
         return Ok(());
     };
+    if learned.stopped {
+        let update = suggest::command("update --all");
+        print_line!("   stopped while learning; nothing is lost, and `{update}` continues");
+    }
     let (outcomes, imported) = (learned.outcomes(), &summary.report.sessions);
     let account = OutcomeCounts::of(imported, &outcomes, &memory.never);
     if account.total() > 0 {

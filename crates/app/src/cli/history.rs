@@ -19,6 +19,7 @@ use crate::service::history::{
     self, ChangedFile, DiffStates, HistoryCommit, SHORT_ID, StateDiff, parse_file, parse_state,
 };
 use crate::service::scope_choice::open_folder;
+use crate::terminal::common_args::at_least_one;
 use crate::terminal::output::{bold, dim, json as print_json, print_line};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
@@ -38,7 +39,7 @@ pub(crate) struct HistoryCommand {
     #[arg(long, value_name = "STATE", conflicts_with = "limit")]
     at: Option<String>,
     /// Most changes
-    #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
+    #[arg(short = 'n', long, default_value_t = 20, value_name = "N", value_parser = at_least_one)]
     limit: usize,
 }
 

@@ -150,6 +150,11 @@ impl ImportCommand {
         })
     }
 
+    /// Whether it imports until it is stopped.
+    pub(crate) fn watches(&self) -> bool {
+        self.watch
+    }
+
     /// The archive, where one is to be imported.
     fn archive(&self) -> Result<Option<&Path>> {
         let archive = self.paths.iter().find(|path| is_archive(path));
@@ -171,7 +176,8 @@ impl ImportCommand {
         if self.sample && common.root.is_none() {
             common.root = Some(sample::root()?);
             // The environment may name a server; the sample does not go there.
-            if !common.set.iter().any(|set| set.starts_with("store=")) {
+            let names_server = std::env::var_os("DAYBOOK_STORE").is_some();
+            if names_server && !common.set.iter().any(|set| set.starts_with("store=")) {
                 common.set.push("store=sqlite".to_owned());
             }
         }

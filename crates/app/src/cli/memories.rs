@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use daybook_domain::ObservationKind;
 
@@ -10,12 +10,13 @@ use super::CommonArgs;
 use super::history::described;
 use super::scope_args::{CallerArgs, ScopeArgs, current_folder};
 use crate::process::block_on;
-use crate::service::RequestError;
 use crate::service::caller::reach_of;
 use crate::service::line_origin::{LineOrigin, why};
 use crate::service::memories::{ListQuery, ListedMemory, MemoryList, find_one, list, parse_kind};
+use crate::terminal::common_args::at_least_one;
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line, warn};
 use crate::terminal::suggest;
+use crate::terminal::wrap::wrapped;
 use crate::wiring::Daybook;
 
 /// Digits of an id that are shown to people.
@@ -37,7 +38,7 @@ pub(crate) struct ListCommand {
     #[arg(long, value_name = "WORDS")]
     query: Option<String>,
     /// Most memories
-    #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
+    #[arg(short = 'n', long, default_value_t = 20, value_name = "N", value_parser = at_least_one)]
     limit: usize,
     /// Go on after the memory with this id
     #[arg(long, value_name = "ID")]
@@ -46,9 +47,6 @@ pub(crate) struct ListCommand {
 
 impl ListCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
-        if self.limit == 0 {
-            bail!(RequestError::Invalid("--limit is at least 1".to_owned()));
-        }
         let daybook = Daybook::open_existing(common)?;
         let query = ListQuery {
             kinds: self.kind.clone(),
@@ -86,9 +84,9 @@ fn print_listed(memory: &ListedMemory) {
     let subject = memory.subject.as_ref();
     let subject = subject.map_or(String::new(), |subject| format!("{subject}: "));
     print_line!(
-        "{}  {subject}{}",
+        "{}  {}",
         bold(&memory.id[..ID_DIGITS]),
-        memory.text
+        wrapped(&format!("{subject}{}", memory.text), INDENT)
     );
     let mut parts = vec![memory.kind.replace('_', " ")];
     let cited = memory.citations.iter().take(CITATIONS);
@@ -105,8 +103,12 @@ fn print_listed(memory: &ListedMemory) {
     if memory.pinned {
         parts.push("pinned".to_owned());
     }
-    print_line!("          {}", dim(&parts.join(" · ")));
+    let parts = wrapped(&parts.join(" · "), INDENT);
+    print_line!("{:INDENT$}{}", "", dim(&parts));
 }
+
+/// Columns before the text of a memory.
+const INDENT: usize = ID_DIGITS + 2;
 
 /// Show where a line of memory comes from: the original words, since when it stands, what stood there before.
 #[derive(Args)]

@@ -3,6 +3,7 @@
 mod account;
 mod backup;
 mod checkout;
+mod completions;
 mod config;
 mod consolidate;
 mod context;
@@ -11,8 +12,10 @@ mod doctor;
 mod entities;
 mod eval;
 mod export;
+mod failure;
 mod first_run;
 mod forecast;
+mod graph;
 mod handback;
 mod history;
 mod homes;
@@ -21,10 +24,12 @@ mod import;
 mod import_archive;
 mod import_summary;
 mod jobs;
+mod manual;
 mod mcp;
 mod memories;
 mod move_store;
 mod next_steps;
+mod open;
 mod persons_word;
 mod projects;
 mod purge;
@@ -49,9 +54,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
-use daybook_domain::StoreError;
 
 use crate::folders::data_folder;
+use crate::process::was_interrupted;
 use crate::terminal::common_args::{CommonArgs, ServerTimeout};
 use crate::terminal::logging;
 use crate::terminal::suggest;
@@ -65,6 +70,7 @@ Everyday
   setup        add Daybook to your agents' settings; --undo removes it
 
 Inspect
+  open         show the memory in a browser: what was learned, why, and what it cost
   status       what is covered, pending, in gaps, and why
   sessions     list the imported sessions; turn memory of one off or on
   projects     which checkouts belong together; merge and rename
@@ -72,8 +78,8 @@ Inspect
   show         the original text behind a citation
   history      the changes of memory files; --at prints a file as it was
   diff         what changed in memory files between two states
-  list         what is remembered, with ids, sources and the lines that show it
-  why          where a line of memory comes from, since when, and what it was before
+  list         what is remembered, with ids and sources
+  why          where a line of memory comes from, since when, what it was
   jobs         background work, what it waits for; retry and cancel
   spend        calls of models, their cost, and what is left under caps
   redact       print text without its secrets; --explain says why
@@ -85,17 +91,17 @@ Change
   edit         give a line of memory other words, in every file that shows it
   pin          keep a memory in MEMORY.md, whatever ranks higher
   unpin        let it take its place by rank again
-  purge        remove something for good, from files, history, database and backups
+  purge        remove something for good, from history and backups, too
   undo         take back a change of memory files
-  config       settings, their meaning, and where each value comes from
+  config       settings, and where each value comes from; set one
   consolidate  write memory files now, however short ago they were written
-  checkout     bring memory folders up to date, where machines share a memory
+  checkout     bring memory folders up to date, where machines share one
   checkin      store your edits of memory folders, for all machines
   rebuild      rebuild the index and memory files from the database
 
 Agents
   mcp          answer agents over MCP, on standard input and output
-  threads      working memory: events in, contexts within a model's window out
+  threads      working memory: events in, contexts for a model out
 
 Operate
   update       process due work, then exit
@@ -103,12 +109,12 @@ Operate
   trigger      report what happened to a session
   hook         called by an agent's host when something happens in a session
   serve        answer agents over HTTP, on this machine
-  export       write the whole memory for other programs, or as the files of another system
+  export       write the whole memory for other programs or systems
   backup       write the whole memory to one file, while agents keep working
-  restore      create a data folder from a backup; --at: memory files as they were
-  move-store   move memory into a PostgreSQL database, or back into the data folder
+  restore      create a data folder from a backup; --at: files as they were
+  move-store   move memory into a PostgreSQL database, or back
   completions  completions for your shell
-  man          the manual page";
+  man          the manual page of a command";
 
 #[derive(Parser)]
 #[command(
@@ -148,6 +154,8 @@ enum CliCommand {
     Worker(update::WorkerCommand),
     #[command(about = "Answer agents over HTTP, on this machine")]
     Serve(serve::ServeCommand),
+    #[command(about = "Show the memory in a browser")]
+    Open(open::OpenCommand),
     /// Find what is remembered, with its source
     #[command(alias = "search")]
     Recall(recall::RecallCommand),
@@ -226,49 +234,24 @@ enum CliCommand {
     Eval(eval::EvalCommand),
     #[command(about = "Show settings, their meaning, and where each value comes from")]
     Config(config::ConfigCommand),
-    /// Print completions for your shell
-    Completions {
-        /// Which shell
-        shell: clap_complete::Shell,
-    },
-    /// Print the manual page
-    Man,
+    #[command(about = "Print completions for your shell")]
+    Completions(completions::CompletionsCommand),
+    #[command(about = "Print the manual page of a command")]
+    Man(manual::ManCommand),
 }
 
 /// Runs the command of the command line.
 pub(crate) fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            let fails = error.use_stderr() && !is_hook();
-            return ExitCode::from(u8::from(fails) * 2);
-        }
+        Err(error) => return failure::report_usage(&error),
     };
-    match answer(cli) {
-        Ok(code) => code,
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            let is_damage = |cause: &StoreError| matches!(cause, StoreError::Corrupt(_));
-            let mut causes = error.chain().filter_map(|cause| cause.downcast_ref());
-            let advice = match causes.any(is_damage) {
-                true => {
-                    "; `daybook doctor` lists what is damaged, and `daybook doctor --repair` repairs it"
-                }
-                false => "",
-            };
-            logging::print_error(&format!("{error:#}{advice}"));
-            ExitCode::FAILURE
-        }
+    let (json, runs_until_stopped) = (cli.common.json, cli.command.runs_until_stopped());
+    let code = answer(cli).unwrap_or_else(|error| failure::report(&error, json));
+    match was_interrupted() && !runs_until_stopped {
+        true => ExitCode::from(failure::INTERRUPTED),
+        false => code,
     }
-}
-
-/// Whether the command is `hook`, which must not fail: hosts treat a failing hook as a refusal, even where the hook's
-/// command line is wrong.
-fn is_hook() -> bool {
-    std::env::args_os()
-        .nth(1)
-        .is_some_and(|command| command == "hook")
 }
 
 fn answer(cli: Cli) -> Result<ExitCode> {
@@ -290,6 +273,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Update(command) => command.run(common),
         CliCommand::Worker(command) => command.run(common),
         CliCommand::Serve(command) => command.run(common),
+        CliCommand::Open(command) => command.run(common),
         CliCommand::Recall(command) => command.run(common),
         CliCommand::Context(command) => command.run(common),
         CliCommand::Remember(command) => command.run(common),
@@ -323,17 +307,12 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Restore(command) => command.run(common),
         CliCommand::MoveStore(command) => command.run(common),
         CliCommand::Config(command) => command.run(common),
-        CliCommand::Completions { shell } => {
-            clap_complete::generate(
-                shell,
-                &mut Cli::command(),
-                "daybook",
-                &mut std::io::stdout(),
-            );
+        CliCommand::Completions(command) => {
+            command.run(common, Cli::command())?;
             Ok(ExitCode::SUCCESS)
         }
-        CliCommand::Man => {
-            clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?;
+        CliCommand::Man(command) => {
+            command.run(Cli::command())?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -351,9 +330,18 @@ impl CliCommand {
                 | Self::Redact(_)
                 | Self::Purge(_)
                 | Self::Restore(_)
-                | Self::Completions { .. }
-                | Self::Man
+                | Self::Completions(_)
+                | Self::Man(_)
         )
+    }
+
+    /// Whether Ctrl-C is the usual end of the command.
+    fn runs_until_stopped(&self) -> bool {
+        match self {
+            Self::Import(command) => command.watches(),
+            Self::Mcp(_) | Self::Worker(_) | Self::Serve(_) => true,
+            _ => false,
+        }
     }
 
     /// How long the command waits for a database server.
@@ -385,6 +373,7 @@ impl CliCommand {
             | Self::Trigger(_)
             | Self::Threads(_)
             | Self::Serve(_)
+            | Self::Open(_)
             | Self::Recall(_)
             | Self::Context(_)
             | Self::Remember(_)
@@ -403,8 +392,8 @@ impl CliCommand {
             | Self::Spend(_)
             | Self::Status(_)
             | Self::Config(_)
-            | Self::Completions { .. }
-            | Self::Man => ServerTimeout::Interactive,
+            | Self::Completions(_)
+            | Self::Man(_) => ServerTimeout::Interactive,
         }
     }
 }
@@ -412,13 +401,4 @@ impl CliCommand {
 /// Whether the command may ask the person: input and output are a terminal, and `--json` is not set.
 pub(crate) fn can_ask(common: &CommonArgs) -> bool {
     !common.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
-}
-
-/// Whether the reader of our output has closed the pipe, as in `daybook recall x | head -1`.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
-    })
 }

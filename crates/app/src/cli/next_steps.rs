@@ -17,8 +17,10 @@ use super::import_summary::ImportSummary;
 use super::recall;
 use crate::folders::data_folder;
 use crate::service::recall::{RecallQuery, answer_query};
+use crate::setup::installed_hosts;
 use crate::terminal::output::{bold, dim, print_line};
 use crate::terminal::suggest;
+use crate::terminal::wrap::{columns, wrapped};
 use crate::wiring::Daybook;
 
 /// Questions for the sample.
@@ -30,6 +32,8 @@ const QUESTIONS: &[&str] = &[
     "what failed, and what fixed it",
     "what is still open",
 ];
+/// Columns before what is suggested.
+const INDENT: usize = 21;
 /// Most words of an entry in a question made from it.
 const WORDS: usize = 8;
 
@@ -48,6 +52,7 @@ pub(super) async fn print_suggestions(
     let text = text.ok().flatten().unwrap_or_default();
     let entry = first_entry(&text);
     if let Some(entry) = &entry {
+        let entry = wrapped(&recall::excerpt(entry), INDENT);
         print_line!("{}   {entry}", bold("Where you left off"));
     }
     if !text.is_empty() {
@@ -70,6 +75,15 @@ pub(super) async fn print_suggestions(
     }
     let context = suggest::command_of(&words);
     print_line!("{}        {context}", bold("Tell an agent"));
+    if !summary.sample && !installed_hosts()?.is_empty() {
+        let setup = suggest::command("setup");
+        let what = beside(
+            &setup,
+            "(shows the change first; --undo takes it back)",
+            INDENT,
+        );
+        print_line!("{}    {what}", bold("Give it to agents"));
+    }
     print_undo(summary);
     Ok(())
 }
@@ -95,8 +109,17 @@ fn print_undo(summary: &ImportSummary<'_>) {
         return;
     };
     let undo = suggest::command_of(&["import", "--undo", &import.0.to_string()]);
-    let what = dim("(removes exactly what this import added)");
-    print_line!("{}           {undo}   {what}", bold("Not happy?"));
+    let what = beside(&undo, "(removes exactly what this import added)", INDENT);
+    print_line!("{}           {what}", bold("Not happy?"));
+}
+
+/// A command with a remark beside it, or below it where they do not fit into one line.
+fn beside(command: &str, remark: &str, indent: usize) -> String {
+    let width = command.chars().count() + remark.chars().count() + 3;
+    match columns().is_some_and(|columns| indent + width > columns) {
+        true => format!("{command}\n{:indent$}{}", "", dim(remark)),
+        false => format!("{command}   {}", dim(remark)),
+    }
 }
 
 /// The first entry of a memory file, without its mark.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use daybook_domain::ObservationOrigin;
 use daybook_domain::index::MemoryLayer;
@@ -24,8 +24,11 @@ use crate::service::recall::{
 use crate::service::refusals;
 use crate::service::search_result::replaced_line;
 use crate::service::shown_uses::{Interface, ShownUse};
+use crate::terminal::common_args::at_least_one;
 use crate::terminal::logging::print_error;
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
+use crate::terminal::suggest;
+use crate::terminal::wrap::wrapped;
 use crate::wiring::Daybook;
 
 /// Find what is remembered, with its source.
@@ -35,7 +38,7 @@ pub(crate) struct RecallCommand {
     #[arg(required = true, num_args = 1.., value_name = "QUESTION")]
     words: Vec<String>,
     /// Most answers
-    #[arg(short = 'n', long, default_value_t = 10)]
+    #[arg(short = 'n', long, default_value_t = 10, value_parser = at_least_one)]
     limit: usize,
     /// Only this layer: entry, observation or event; may be repeated
     #[arg(long, value_name = "LAYER", value_parser = parse_layer)]
@@ -64,6 +67,11 @@ pub(crate) struct RecallCommand {
 
 impl RecallCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
+        let text = self.words.join(" ");
+        if text.trim().is_empty() {
+            let example = suggest::command_of(&["recall", "what did we decide"]);
+            bail!("the question is empty; ask one, such as `{example}`");
+        }
         let daybook = Daybook::open_existing(common)?;
         let mut scopes = self.scope.clone();
         let mut caller = self.caller.named();
@@ -73,7 +81,7 @@ impl RecallCommand {
             None => scopes.extend(self.project.iter().map(|key| format!("project/{key}"))),
         }
         let query = RecallQuery {
-            text: self.words.join(" "),
+            text,
             limit: self.limit,
             layers: self.layer.clone(),
             scopes,
@@ -112,6 +120,8 @@ impl RecallCommand {
 
 /// Most characters of an answer that are shown.
 const SHOWN: usize = 320;
+/// Columns before the text of an answer.
+const INDENT: usize = 3;
 
 /// Prints answers for people, after a line about how likely they answer the question.
 pub(crate) fn show(daybook: &Daybook, recalled: &RecallResult) {
@@ -127,18 +137,17 @@ pub(crate) fn show(daybook: &Daybook, recalled: &RecallResult) {
         }
     }
     for (n, answer) in recalled.answers.iter().enumerate() {
-        print_line!(
-            "{} {}",
-            bold(&format!("{:>2}", n + 1)),
-            excerpt(&answer.text)
-        );
+        let fitted = |text: &str| wrapped(text, INDENT);
+        let (number, text) = (bold(&format!("{:>2}", n + 1)), excerpt(&answer.text));
+        print_line!("{number} {}", fitted(&text));
         if let Some(context) = &answer.context {
-            print_line!("   {}", excerpt(context));
+            print_line!("   {}", fitted(&excerpt(context)));
         }
         if let Some(replaced) = &answer.replaced {
-            print_line!("   {}", excerpt(&replaced_line(daybook, replaced)));
+            let line = excerpt(&replaced_line(daybook, replaced));
+            print_line!("   {}", fitted(&line));
         }
-        print_line!("   {}", dim(&source(daybook, answer)));
+        print_line!("   {}", dim(&fitted(&source(daybook, answer))));
     }
 }
 
@@ -219,7 +228,8 @@ fn source(daybook: &Daybook, answer: &RankedAnswer) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-fn excerpt(text: &str) -> String {
+/// The first characters of a text, on one line.
+pub(super) fn excerpt(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SHOWN) {
         Some((cut, _)) => format!("{}…", &line[..cut]),

@@ -17,9 +17,14 @@ use crate::process::block_on;
 use crate::service::caller::{reach_of, reaches_session};
 use crate::service::overview::by_session;
 use crate::service::sessions::state;
-use crate::terminal::output::{bold, count, dim, grouped, json as print_json, print_line, rfc3339};
+use crate::terminal::common_args::at_least_one;
+use crate::terminal::output::{bold, count, dim, json as print_json, print_line, rfc3339};
 use crate::terminal::suggest;
+use crate::terminal::wrap::{one_line, wrapped};
 use crate::wiring::Daybook;
+
+/// Columns before what a session was about.
+const INDENT: usize = 10;
 
 /// List the imported sessions; turn memory of one off or on; move one to another project.
 #[derive(Args)]
@@ -28,7 +33,7 @@ pub(crate) struct SessionsCommand {
     #[command(subcommand)]
     what: Option<SessionsSubcommand>,
     /// Most sessions, newest first
-    #[arg(short = 'n', long, default_value_t = 50)]
+    #[arg(short = 'n', long, default_value_t = 50, value_parser = at_least_one)]
     limit: usize,
     #[command(flatten)]
     caller: CallerArgs,
@@ -72,8 +77,10 @@ impl SessionsCommand {
         if let Some(name) = &self.on {
             return block_on(switch(common, &daybook, name, true));
         }
-        let (sessions, jobs, digests) = block_on(async {
-            let sessions = self.listed(&daybook).await?;
+        let ((sessions, has_more), jobs, digests) = block_on(async {
+            let mut sessions = self.listed(&daybook).await?;
+            let has_more = sessions.len() > self.limit;
+            sessions.truncate(self.limit);
             let (mut jobs, mut records) = (Vec::new(), Vec::new());
             for session in &sessions {
                 jobs.extend(
@@ -84,7 +91,8 @@ impl SessionsCommand {
                 );
                 records.extend(daybook.store.extractions_of(&session.id).await?);
             }
-            Ok((sessions, by_session(jobs), last_digests(records)))
+            let listed = (sessions, has_more);
+            Ok((listed, by_session(jobs), last_digests(records)))
         })?;
         let switches = daybook.switches();
         if common.json {
@@ -109,16 +117,27 @@ impl SessionsCommand {
                 .map(|task| task.text.clone());
             let branch = digest.and_then(|digest| digest.branch.clone());
             print_line!(
-                "{}  {}  {} · {} · {} events · {state}",
+                "{}  {}",
                 bold(&format!("{:<8}", session.label)),
-                day(&daybook, session.last_at),
-                session.id.agent,
-                branch.unwrap_or_else(|| "no branch".to_owned()),
-                grouped(session.events.0),
+                wrapped(
+                    &format!(
+                        "{}  {} · {} · {} · {state}",
+                        day(&daybook, session.last_at),
+                        session.id.agent,
+                        branch.unwrap_or_else(|| "no branch".to_owned()),
+                        count(session.events.0, "event"),
+                    ),
+                    INDENT
+                )
             );
             if let Some(task) = task {
-                print_line!("          {}", dim(&task));
+                print_line!("{:INDENT$}{}", "", dim(&one_line(&task, INDENT)));
             }
+        }
+        if has_more {
+            let limit = (self.limit * 2).to_string();
+            let more = suggest::command_of(&["sessions", "--limit", &limit]);
+            print_line!("{}", dim(&format!("There are older ones: `{more}`")));
         }
         if sessions.is_empty() {
             let import = suggest::command("import");
@@ -129,16 +148,17 @@ impl SessionsCommand {
 }
 
 impl SessionsCommand {
-    /// The newest sessions that the caller reaches.
+    /// The newest sessions that the caller reaches, and one more if there is one.
     async fn listed(&self, daybook: &Daybook) -> Result<Vec<Session>> {
         let (store, tenant) = (&daybook.store, &daybook.tenant);
+        let most = self.limit.saturating_add(1);
         let Some(caller) = self.caller.named() else {
-            return Ok(read_first(self.limit, |page| store.sessions(tenant, page)).await?);
+            return Ok(read_first(most, |page| store.sessions(tenant, page)).await?);
         };
         let reach = reach_of(daybook, Some(&caller)).await?;
         let mut listed = Vec::new();
         for session in read_all(|page| store.sessions(tenant, page)).await? {
-            if listed.len() == self.limit {
+            if listed.len() == most {
                 break;
             }
             if reaches_session(daybook, &reach, &session).await? {

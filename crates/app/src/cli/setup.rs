@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
+use strum::VariantArray;
 
 use super::import::line;
 use super::{CommonArgs, can_ask};
@@ -20,8 +21,8 @@ use crate::terminal::suggest;
 
 /// Add Daybook to the settings of the agents on this machine
 ///
-/// Shows the change of each settings file, asks, keeps a copy beside it, and adds hooks and the MCP
-/// server. Doing it again changes nothing.
+/// Shows the change of each settings file, asks, keeps a copy beside it, and adds the MCP server, and
+/// hooks where the agent has them. Doing it again changes nothing.
 #[derive(Args)]
 pub(crate) struct SetupCommand {
     /// Which agents [default: those found on this machine]
@@ -60,6 +61,11 @@ impl SetupCommand {
         if !common.json {
             show(&plan);
         }
+        if hosts.len() == 1
+            && let Some((_, error)) = plan.refusals.pop()
+        {
+            return Err(error);
+        }
         if self.dry_run || plan.changes.is_empty() {
             return self.print_outcome(common, &hosts, &plan, &[]);
         }
@@ -77,10 +83,14 @@ impl SetupCommand {
             false => self.hosts.clone(),
         };
         if hosts.is_empty() {
+            let known: Vec<&str> = AgentHost::VARIANTS
+                .iter()
+                .map(|host| host.agent())
+                .collect();
             bail!(
-                "no agent was found on this machine; name one: `{}` or `{}`",
+                "no agent was found on this machine; name one, as in `{}`: {}",
                 suggest::command("setup claude-code"),
-                suggest::command("setup codex"),
+                known.join(", "),
             );
         }
         Ok(hosts)
@@ -116,7 +126,7 @@ impl SetupCommand {
         let done = !backups.is_empty();
         if common.json {
             print_json(&as_json(plan, backups))?;
-            return Ok(ExitCode::SUCCESS);
+            return Ok(exit_code(plan));
         }
         for backup in backups.iter().flatten() {
             print_line!("{}", dim(&format!("kept      {}", display_path(backup))));
@@ -124,9 +134,19 @@ impl SetupCommand {
         for note in &plan.notes {
             print_line!("{} {note}.", warn("note:"));
         }
-        let names: Vec<&str> = hosts.iter().map(|host| host.name()).collect();
-        let names = names.join(" and ");
+        for (host, error) in &plan.refusals {
+            eprint_line!("{} is left as it is: {error:#}", host.name());
+        }
+        let is_refused =
+            |host: &AgentHost| plan.refusals.iter().any(|(refused, _)| refused == host);
+        let hosts: Vec<AgentHost> = hosts
+            .iter()
+            .copied()
+            .filter(|host| !is_refused(host))
+            .collect();
+        let names = listed(&hosts);
         match (done, self.undo) {
+            _ if hosts.is_empty() => print_line!("Nothing was changed."),
             (false, _) if !plan.changes.is_empty() => print_line!("Nothing was changed."),
             (false, false) => {
                 print_line!("Nothing to change: Daybook is set up for {names}.")
@@ -137,9 +157,27 @@ impl SetupCommand {
             (true, true) => {
                 print_line!("Taken back. Sessions that run keep their hooks until they end.")
             }
-            (true, false) => print_next_steps(hosts),
+            (true, false) => print_next_steps(&hosts),
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(exit_code(plan))
+    }
+}
+
+/// Failure if a host could not be changed.
+fn exit_code(plan: &SetupPlan) -> ExitCode {
+    match plan.refusals.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+/// The hosts' names as people list them.
+fn listed(hosts: &[AgentHost]) -> String {
+    let names: Vec<&str> = hosts.iter().map(|host| host.name()).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
     }
 }
 
@@ -152,7 +190,7 @@ fn write(changes: &[SettingsChange]) -> Result<Vec<Option<PathBuf>>> {
             .iter()
             .map(|done| display_path(&done.file.path))
             .collect();
-        let written = change.file.write(change.after.as_deref(), &today);
+        let written = change.write(&today);
         let backup = match done.is_empty() {
             true => written?,
             false => written.with_context(|| format!("{} changed already", done.join(" and ")))?,
@@ -163,7 +201,10 @@ fn write(changes: &[SettingsChange]) -> Result<Vec<Option<PathBuf>>> {
 }
 
 fn show(plan: &SetupPlan) {
-    for SettingsChange { host, file, after } in &plan.changes {
+    for SettingsChange {
+        host, file, after, ..
+    } in &plan.changes
+    {
         let what = match (&file.text, after) {
             (None, _) => "  (new)",
             (_, None) => "  (goes: nothing else is in it)",
@@ -186,7 +227,21 @@ fn show(plan: &SetupPlan) {
 }
 
 fn print_next_steps(hosts: &[AgentHost]) {
-    print_line!("Done. From the next session on, your agents start with what is remembered.");
+    let (starting, asking): (Vec<AgentHost>, Vec<AgentHost>) =
+        hosts.iter().partition(|host| host.has_hooks());
+    print_line!("Done, from the next session on:");
+    if !starting.is_empty() {
+        print_line!(
+            "{} start with what is remembered, and report what is said.",
+            listed(&starting)
+        );
+    }
+    if !asking.is_empty() {
+        print_line!(
+            "{} can ask for what is remembered, through the MCP server.",
+            listed(&asking)
+        );
+    }
     if hosts.contains(&AgentHost::Codex) {
         print_line!(
             "Codex         start it and enter /hooks: it runs new hooks only when you trust them"
@@ -220,5 +275,13 @@ fn as_json(plan: &SetupPlan, backups: &[Option<PathBuf>]) -> Value {
             "backup": backups.get(at).cloned().flatten(),
         })
     });
-    json!({ "changes": changes.collect::<Vec<_>>(), "notes": plan.notes })
+    let refusals = plan
+        .refusals
+        .iter()
+        .map(|(host, error)| json!({ "host": host.name(), "error": format!("{error:#}") }));
+    json!({
+        "changes": changes.collect::<Vec<_>>(),
+        "notes": plan.notes,
+        "refused": refusals.collect::<Vec<_>>(),
+    })
 }

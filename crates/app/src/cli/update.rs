@@ -401,7 +401,11 @@ async fn print_report(daybook: &Daybook, done: &PendingReport) -> Result<()> {
     }
     print_failures(daybook, report, "  ").await?;
     if report.stopped {
-        print_line!("Stopped; nothing is lost. What is still due waits.");
+        let (jobs, now) = (daybook.jobs(JobKind::Extract).await?, daybook.clock.now());
+        let is_due = |job: &&Job| matches!(job.status(now), JobStatus::Due { .. });
+        let left = count(jobs.iter().filter(is_due).count() as u64, "session");
+        let again = suggest::command("update");
+        print_line!("Stopped; nothing is lost. {left} still due; `{again}` continues.");
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use strum::{IntoStaticStr, VariantArray};
 use super::data_folder;
 use super::transcript_places::{TranscriptFolder, is_transcript, transcript_folders};
 
-/// A program in which agents run, and whose hooks and transcripts Daybook supports.
+/// A program in which agents run, and whose settings Daybook changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum AgentHost {
@@ -19,6 +19,28 @@ pub(crate) enum AgentHost {
     ClaudeCode,
     /// Codex
     Codex,
+    /// Gemini CLI
+    GeminiCli,
+    /// Qwen Code
+    QwenCode,
+    /// GitHub Copilot CLI
+    CopilotCli,
+    /// Cursor
+    Cursor,
+    /// Visual Studio Code, with Copilot
+    #[strum(serialize = "vscode")]
+    #[value(name = "vscode")]
+    VsCode,
+    /// OpenCode
+    #[strum(serialize = "opencode")]
+    #[value(name = "opencode")]
+    OpenCode,
+    /// Goose
+    Goose,
+    /// Zed
+    Zed,
+    /// Windsurf
+    Windsurf,
 }
 
 impl AgentHost {
@@ -27,6 +49,15 @@ impl AgentHost {
         match self {
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
+            Self::GeminiCli => "Gemini CLI",
+            Self::QwenCode => "Qwen Code",
+            Self::CopilotCli => "Copilot CLI",
+            Self::Cursor => "Cursor",
+            Self::VsCode => "VS Code",
+            Self::OpenCode => "OpenCode",
+            Self::Goose => "Goose",
+            Self::Zed => "Zed",
+            Self::Windsurf => "Windsurf",
         }
     }
 
@@ -40,6 +71,20 @@ impl AgentHost {
         match self {
             Self::ClaudeCode => folder_or_default("CLAUDE_CONFIG_DIR", ".claude"),
             Self::Codex => folder_or_default("CODEX_HOME", ".codex"),
+            Self::GeminiCli => folder_or_default("", ".gemini"),
+            Self::QwenCode => folder_or_default("QWEN_HOME", ".qwen"),
+            Self::CopilotCli => folder_or_default("COPILOT_HOME", ".copilot"),
+            Self::Cursor => folder_or_default("", ".cursor"),
+            Self::VsCode if cfg!(target_os = "macos") => {
+                folder_or_default("", "Library/Application Support/Code/User")
+            }
+            Self::VsCode => settings_folder("Code/User"),
+            Self::OpenCode => Ok(folder_or_default("XDG_CONFIG_HOME", ".config")?.join("opencode")),
+            Self::Goose if cfg!(windows) => settings_folder("Block/goose/config"),
+            Self::Goose => settings_folder("goose"),
+            Self::Zed if cfg!(target_os = "macos") => folder_or_default("", ".config/zed"),
+            Self::Zed => settings_folder("zed"),
+            Self::Windsurf => folder_or_default("", ".codeium/windsurf"),
         }
     }
 }
@@ -68,11 +113,22 @@ impl TranscriptFile {
     }
 }
 
+/// The folder that `variable` names, else `default` below the person's home. An empty `variable` names none.
 fn folder_or_default(variable: &str, default: &str) -> Result<PathBuf> {
-    match std::env::var_os(variable).filter(|value| !value.is_empty()) {
+    let named = (!variable.is_empty()).then(|| std::env::var_os(variable));
+    match named.flatten().filter(|value| !value.is_empty()) {
         Some(named) => Ok(PathBuf::from(named)),
         None => Ok(data_folder::home()?.join(default)),
     }
+}
+
+/// A folder among the settings of a person's programs.
+fn settings_folder(name: &str) -> Result<PathBuf> {
+    let all = match cfg!(windows) {
+        true => folder_or_default("APPDATA", "AppData/Roaming"),
+        false => folder_or_default("XDG_CONFIG_HOME", ".config"),
+    };
+    Ok(all?.join(name))
 }
 
 /// The transcripts in a folder, in order of their paths.
@@ -102,10 +158,10 @@ pub(crate) fn transcript_of(event: &HookEvent) -> Option<PathBuf> {
             collect(&folder.path, &mut paths, 0);
         }
     }
-    // Hosts with hooks put the session's id into the name of its file.
+    // Hosts with hooks put the session's id into the name of its file, or of the folder that the file is in.
     paths.into_iter().find(|path| {
-        let name = path.file_name().map(|name| name.to_string_lossy());
-        name.is_some_and(|name| name.contains(&event.session))
+        let mut names = path.iter().rev().take(2).map(|name| name.to_string_lossy());
+        names.any(|name| name.contains(&event.session))
     })
 }
 

@@ -9,6 +9,7 @@ fn fuzz_hook_payload() {
     let seeds = [
         include_str!("../../tests/it/hooks/claude-code/user-prompt-submit.json"),
         include_str!("../../tests/it/hooks/codex/stop.json"),
+        include_str!("../../tests/it/hooks/cursor/session-start-new.json"),
     ];
     bolero::check!().for_each(|script: &[u8]| {
         parse_mutated_text(&seeds, script, |text| {

@@ -80,6 +80,8 @@ fn install_redactor(root: &Path, settings: &Settings) {
 struct HookCall {
     host: AgentHost,
     event: HookEvent,
+    /// The host's name of the event.
+    event_name: String,
     output: HookOutput,
 }
 
@@ -161,7 +163,9 @@ impl HookCall {
             (HookEventKind::Start, _) if payload.source.as_deref() != Some("resume") => {
                 HookOutput::Context
             }
-            (HookEventKind::Prompt, Some(prompt)) => HookOutput::PromptLines(prompt.to_owned()),
+            (HookEventKind::Prompt, Some(prompt)) if shows_prompt_lines(host) => {
+                HookOutput::PromptLines(prompt.to_owned())
+            }
             (
                 HookEventKind::Start
                 | HookEventKind::Prompt
@@ -187,6 +191,7 @@ impl HookCall {
         Ok(Some(Self {
             host,
             event,
+            event_name: payload.event,
             output,
         }))
     }
@@ -240,19 +245,27 @@ impl HookCall {
         }
     }
 
-    /// The answer in the JSON that both hosts read, for the events that have one.
+    /// The answer in the JSON that the host reads, for the events that have one.
     fn host_json(&self, text: &str) -> String {
-        let event = match self.output {
-            HookOutput::PromptLines(_) => "UserPromptSubmit",
-            HookOutput::Context | HookOutput::Nothing => "SessionStart",
+        let answer = match self.host {
+            AgentHost::Cursor => json!({ "additional_context": text }),
+            AgentHost::CopilotCli => json!({ "additionalContext": text }),
+            AgentHost::ClaudeCode
+            | AgentHost::Codex
+            | AgentHost::GeminiCli
+            | AgentHost::QwenCode
+            | AgentHost::VsCode
+            | AgentHost::OpenCode
+            | AgentHost::Goose
+            | AgentHost::Zed
+            | AgentHost::Windsurf => json!({
+                "hookSpecificOutput": {
+                    "hookEventName": self.event_name,
+                    "additionalContext": text,
+                }
+            }),
         };
-        json!({
-            "hookSpecificOutput": {
-                "hookEventName": event,
-                "additionalContext": text,
-            }
-        })
-        .to_string()
+        answer.to_string()
     }
 
     /// Puts the event into the spool.
@@ -270,6 +283,12 @@ impl HookCall {
             ),
         }
     }
+}
+
+/// Whether the host puts what a hook answers to a prompt before the agent. Cursor and Copilot CLI take no such answer, so
+/// reading memory for one would only cost time.
+fn shows_prompt_lines(host: AgentHost) -> bool {
+    !matches!(host, AgentHost::Cursor | AgentHost::CopilotCli)
 }
 
 /// The tenant of the event. If settings cannot be read, the event is kept where there is one tenant alone; where there

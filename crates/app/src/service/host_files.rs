@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use daybook_engine::bounded;
 use daybook_engine::places::stored_path::path_on_disk;
 use daybook_engine::recall::host_text::HostText;
+use strum::VariantArray;
 
 use crate::folders::hosts::AgentHost;
 
@@ -25,32 +26,53 @@ pub(crate) fn loaded_by_host(folder: &Path, top: &Path, host: Option<AgentHost>)
     }
     // An unknown place has an empty path, which must not resolve to this process's folder.
     folders.retain(|folder| folder.is_absolute());
-    if host != Some(AgentHost::Codex) {
+    let hosts = match &host {
+        Some(host) => std::slice::from_ref(host),
+        None => AgentHost::VARIANTS,
+    };
+    for host in hosts {
+        let (of_folder, of_home) = names(*host);
         for folder in &folders {
-            paths.extend(
-                ["CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"].map(|f| folder.join(f)),
-            );
+            paths.extend(of_folder.iter().map(|file| folder.join(file)));
         }
-        if let Ok(own) = AgentHost::ClaudeCode.folder() {
-            paths.push(own.join("CLAUDE.md"));
-            paths.push(
-                own.join("projects")
-                    .join(slug(top))
-                    .join("memory/MEMORY.md"),
-            );
+        if let Ok(own) = host.folder() {
+            paths.extend(of_home.iter().map(|file| own.join(file)));
         }
     }
-    if host != Some(AgentHost::ClaudeCode) {
-        for folder in &folders {
-            paths.extend(["AGENTS.md", "AGENTS.override.md"].map(|file| folder.join(file)));
-        }
-        if let Ok(own) = AgentHost::Codex.folder() {
-            paths.push(own.join("AGENTS.md"));
-            paths.push(own.join("memories/memory_summary.md"));
-        }
+    if host.is_none_or(|host| host == AgentHost::ClaudeCode)
+        && let Ok(own) = AgentHost::ClaudeCode.folder()
+    {
+        let projects = own.join("projects");
+        paths.push(projects.join(slug(top)).join("memory/MEMORY.md"));
     }
+    paths.sort();
+    paths.dedup();
     let texts: Vec<String> = paths.iter().filter_map(|path| text(path)).collect();
     HostText::of(texts.iter().map(String::as_str))
+}
+
+/// The files that a host loads of each folder of a checkout, and of its own folder.
+fn names(host: AgentHost) -> (&'static [&'static str], &'static [&'static str]) {
+    match host {
+        AgentHost::ClaudeCode => (
+            &["CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"],
+            &["CLAUDE.md"],
+        ),
+        AgentHost::Codex => (
+            &["AGENTS.md", "AGENTS.override.md"],
+            &["AGENTS.md", "memories/memory_summary.md"],
+        ),
+        AgentHost::GeminiCli => (&["GEMINI.md"], &["GEMINI.md"]),
+        AgentHost::QwenCode => (&["QWEN.md"], &["QWEN.md"]),
+        AgentHost::CopilotCli | AgentHost::VsCode => (
+            &["AGENTS.md", ".github/copilot-instructions.md"],
+            &["copilot-instructions.md"],
+        ),
+        AgentHost::OpenCode => (&["AGENTS.md"], &["AGENTS.md"]),
+        AgentHost::Goose => (&[".goosehints", "AGENTS.md"], &[".goosehints"]),
+        AgentHost::Cursor | AgentHost::Windsurf => (&["AGENTS.md"], &[]),
+        AgentHost::Zed => (&[".rules", "AGENTS.md"], &[]),
+    }
 }
 
 fn text(path: &Path) -> Option<String> {

@@ -354,8 +354,23 @@ fn write(document: &mut DocumentMut, setting: &Setting, value: &Value) {
 
 /// The text of daybook.toml with one setting changed, and everything else unchanged.
 pub(crate) fn with_setting(text: &str, name: &str, value: &str) -> anyhow::Result<String> {
+    with_value(text, name, &value.into())
+}
+
+/// [`with_setting`] for a value of any kind.
+pub(crate) fn with_value(text: &str, name: &str, value: &Value) -> anyhow::Result<String> {
     let mut document = parse_document(text)?;
-    set(document.as_table_mut(), name, value.into());
+    set(document.as_table_mut(), name, in_toml(value));
+    Ok(document.to_string())
+}
+
+/// The text of daybook.toml without a name, which may have dots, and everything else unchanged.
+pub(crate) fn without_name(text: &str, name: &str) -> anyhow::Result<String> {
+    let mut document = parse_document(text)?;
+    remove(
+        document.as_table_mut(),
+        &name.split('.').collect::<Vec<_>>(),
+    );
     Ok(document.to_string())
 }
 

@@ -53,7 +53,7 @@ use sources::SettingsLayer;
 use table::{ALL, Setting};
 
 pub(crate) use duration::{parse_duration, spelled};
-pub(crate) use import::with_setting;
+pub(crate) use import::{with_setting, with_value, without_name};
 pub(crate) use sources::SettingSource;
 
 /// Name of the settings file in the data folder.
@@ -217,11 +217,16 @@ impl Settings {
                 return Err(error).with_context(|| format!("cannot read {}", path.display()));
             }
         };
+        Self::of_text(root, flags, &text)
+    }
+
+    /// The settings that `text` as the file of the data folder gives.
+    pub(crate) fn of_text(root: &Path, flags: &[String], text: &str) -> Result<Self> {
         Self::read(&SettingsInputs {
             flags,
             environment: &environment(),
-            file: &text,
-            path: &path,
+            file: text,
+            path: &root.join(FILE),
             login: &login_name(),
         })
     }

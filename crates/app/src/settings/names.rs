@@ -21,6 +21,9 @@ const SEARCH: &str = super::agents::SEARCH;
 const ONE_PIPELINE: &str =
     "there is one pipeline, whose files profile = \"codex\" lays out as Codex does; leave it out";
 
+/// How alike two names are, of 1, where one is taken for the other mistyped.
+const ALIKE: f64 = 0.7;
+
 /// Names of other systems that are refused, each with all names below it, and what to write instead.
 static REFUSED: [(&str, &str); 8] = [
     (
@@ -63,6 +66,17 @@ pub(crate) fn meaning(name: &str) -> NameMeaning {
         *known == name || (matches!(meaning, NameMeaning::Refused(_)) && is_below(name, known))
     });
     found.map_or(NameMeaning::Unknown, |(_, meaning)| meaning)
+}
+
+/// What to do about an unknown name: the setting whose name is like it, and where all are listed.
+pub(crate) fn advice(name: &str) -> String {
+    let config = "`daybook config` lists them";
+    let like = |setting: &&Setting| strsim::normalized_damerau_levenshtein(setting.name, name);
+    let nearest = ALL.iter().max_by(|a, b| like(a).total_cmp(&like(b)));
+    match nearest.filter(|setting| like(setting) >= ALIKE) {
+        Some(setting) => format!("did you mean {}? {config}", setting.name),
+        None => config.to_owned(),
+    }
 }
 
 /// The environment's spelling of a name.

@@ -82,7 +82,8 @@ impl SettingsLayer {
                 }
                 NameMeaning::Refused(why) => bail!("{}", refusal(&given, why)),
                 NameMeaning::Unknown => {
-                    bail!("{given}: there is no such setting; `daybook config` lists them")
+                    let advice = names::advice(&given.name);
+                    bail!("{given}: there is no such setting; {advice}")
                 }
             }
         }

@@ -346,14 +346,15 @@ fn what_a_model_is_shown_of_memory_and_how_long_it_may_take_reach_the_engine() {
 fn a_name_that_nobody_knows_is_refused() {
     check_refused(
         "idel = 1",
-        "idel = 1: there is no such setting; `daybook config` lists them",
+        "idel = 1: there is no such setting; did you mean idle? `daybook config` lists them",
     );
     check_refused(
         "[memory.auto_flush]\nidle = 1",
         "memory.auto_flush.idle = 1: there is no such setting; `daybook config` lists them",
     );
     let error = read(&["idel=1"], &[], "").expect_err("it is refused");
-    let expected = "--set idel=1: there is no such setting; `daybook config` lists them";
+    let expected =
+        "--set idel=1: there is no such setting; did you mean idle? `daybook config` lists them";
     assert_eq!(format!("{error:#}"), expected);
     let error = read(&["idle"], &[], "").expect_err("it is refused");
     assert_eq!(format!("{error:#}"), "--set idle: write --set name=value");

@@ -5,7 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use strum::VariantArray;
 
+use crate::folders::hosts::AgentHost;
 use crate::terminal::shell::quoted;
 
 /// How long one background update works. Our commands are recognized by it, so that a person's own `daybook update` is
@@ -89,11 +91,13 @@ pub(super) fn is_ours(command: &str) -> bool {
         ["--root", _, rest @ ..] => rest,
         rest => rest,
     };
+    let is_host = |name: &str| AgentHost::VARIANTS.iter().any(|host| host.agent() == name);
     is_daybook(program)
-        && matches!(
-            rest,
-            ["hook", "claude-code" | "codex", ..] | ["update", "--for", UPDATE_FOR, ..]
-        )
+        && match rest {
+            ["hook", host, ..] => is_host(host),
+            ["update", "--for", limit, ..] => *limit == UPDATE_FOR,
+            _ => false,
+        }
 }
 
 /// Whether an MCP server is ours.
@@ -161,7 +165,9 @@ mod tests {
         ] {
             for root in [None, Some("/home/ada/my memory")] {
                 let program = program(path, root);
-                assert!(is_ours(&program.hook("codex")), "{}", program.hook("codex"));
+                for host in ["codex", "gemini-cli", "cursor"] {
+                    assert!(is_ours(&program.hook(host)), "{}", program.hook(host));
+                }
                 assert!(is_ours(&program.update()), "{}", program.update());
                 let background = format!(
                     "{} </dev/null >/dev/null 2>&1 & cat >/dev/null",
@@ -179,6 +185,8 @@ mod tests {
         for command in [
             "",
             "echo daybook hook codex",
+            "daybook hook",
+            "daybook hook harbour-bot",
             "/usr/bin/daybook update --for 5m",
             "daybook recall tides",
             "notify-send 'daybook hook claude-code'",

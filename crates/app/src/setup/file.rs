@@ -1,7 +1,8 @@
 //! A settings file of another program: read completely, and replaced atomically.
 //!
 //! A change first backs up the old bytes beside the file, then puts a complete new file in its place, then reads it back.
-//! A failure at any step leaves the old file in place.
+//! A failure at any step leaves the old file in place. Of the backups those stay that can still be of use, so that they do
+//! not pile up.
 //!
 //! Not here: the new text.
 
@@ -32,6 +33,9 @@ const MARK: char = '\u{feff}';
 /// Longest settings file, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
+/// Most backups that stay beside a file.
+const MOST_BACKUPS: usize = 2;
+
 /// Most symbolic links that are followed to a file that does not exist yet.
 const MOST_LINKS: usize = 16;
 
@@ -60,10 +64,14 @@ impl SettingsFile {
         })
     }
 
-    /// Replaces the text that was read, or removes the file for `None`. Returns the path of the backup.
+    /// Replaces the text that was read, or removes the file for `None`: then it held nothing worth a backup. Returns the
+    /// path of the backup, if one was made.
     pub(crate) fn write(&self, text: Option<&str>, today: &str) -> Result<Option<PathBuf>> {
         self.check_untouched()?;
-        let backup = self.back_up(today)?;
+        let backup = match text {
+            Some(_) => self.back_up(today)?,
+            None => None,
+        };
         match text {
             Some(text) => self.replace(text)?,
             None => fs::remove_file(&self.target)
@@ -79,8 +87,32 @@ impl SettingsFile {
         Ok(backup)
     }
 
+    /// Removes backups that are of no more use now that the file holds `text`: those that equal it, and all but the newest
+    /// ones. The newest one for which `is_free` is true, without entries of ours, stays, because undoing restores it.
+    pub(crate) fn prune_backups(&self, text: Option<&str>, is_free: impl Fn(&str) -> bool) {
+        let mut kept = 0;
+        let mut has_free = false;
+        for (path, backup) in self.backup_files() {
+            let is_useful = text.is_some_and(|text| text != backup);
+            let is_newest_free = is_useful && !has_free && is_free(&backup);
+            has_free |= is_newest_free;
+            match is_newest_free || is_useful && kept < MOST_BACKUPS {
+                true => kept += 1,
+                // One that cannot be removed does no harm.
+                false => drop(fs::remove_file(path)),
+            }
+        }
+    }
+
     /// Old texts of this file, newest first.
     pub(crate) fn backups(&self) -> Vec<String> {
+        self.backup_files()
+            .into_iter()
+            .map(|(_, text)| text)
+            .collect()
+    }
+
+    fn backup_files(&self) -> Vec<(PathBuf, String)> {
         let Some((folder, prefix)) = self.path.parent().zip(self.backup_prefix()) else {
             return Vec::new();
         };
@@ -92,13 +124,12 @@ impl SettingsFile {
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
             .collect();
         found.sort();
-        let texts = found
-            .into_iter()
-            .rev()
-            .filter_map(|(_, path)| bounded::read_text(&path, MOST_BYTES).ok());
-        texts
-            .map(|text| text.strip_prefix(MARK).unwrap_or(&text).to_owned())
-            .collect()
+        let texts = found.into_iter().rev().filter_map(|(_, path)| {
+            let text = bounded::read_text(&path, MOST_BYTES).ok()?;
+            let text = text.strip_prefix(MARK).unwrap_or(&text).to_owned();
+            Some((path, text))
+        });
+        texts.collect()
     }
 
     fn check_untouched(&self) -> Result<()> {

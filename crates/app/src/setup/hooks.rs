@@ -1,8 +1,8 @@
 //! Adds, updates and removes our hooks in a host's JSON settings.
 //!
-//! Both hosts use one layout: `hooks` holds a list of groups for each event, and a group holds handlers. Setup keeps one
-//! group of our own for each event, at the end of the list, and updates it in place: Codex identifies the hooks that a
-//! person trusts by their position.
+//! `hooks` holds a list for each event. In most hosts its entries are groups of handlers; Cursor and Copilot CLI list the
+//! handlers themselves. Setup keeps one entry of our own for each event, at the end of the list, and updates it in place:
+//! Codex identifies the hooks that a person trusts by their position.
 //!
 //! Not here: which events and commands (`host`), and positions in the text (`json`).
 
@@ -12,10 +12,21 @@ use jsonc_parser::ast::{Array, Object, Value};
 use super::command::is_ours;
 use super::json::{Document, EntrySpans, Json, member, span};
 
+/// How a host writes the hooks of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HookLayout {
+    /// A list of groups, each with a list of handlers.
+    Groups,
+    /// A list of handlers, in a file that names version 1 of the format.
+    Handlers,
+}
+
 /// The hooks of one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HookGroup {
     pub(super) event: &'static str,
+    pub(super) layout: HookLayout,
+    /// One handler alone in [`HookLayout::Handlers`].
     pub(super) handlers: Vec<HookHandler>,
 }
 
@@ -23,11 +34,14 @@ pub(super) struct HookGroup {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HookHandler {
     pub(super) command: String,
-    /// Seconds until the host ends it.
-    pub(super) timeout: u32,
+    /// When the host ends it: the name of that member, and its value in the host's unit.
+    pub(super) timeout: (&'static str, u32),
     /// Whether the host does not wait for it.
     pub(super) in_background: bool,
 }
+
+/// A new file of [`HookLayout::Handlers`].
+const VERSIONED: &str = "{\n  \"version\": 1\n}\n";
 
 /// More edits than any settings file needs, so that a defect cannot loop forever.
 const MOST_EDITS: usize = 10_000;
@@ -44,30 +58,27 @@ pub(super) fn settle(text: &str, wanted: &[HookGroup]) -> Result<String> {
     bail!("it could not be brought to rest")
 }
 
-/// Parses the settings, without our entries and without empty containers that their removal may have left.
-pub(super) fn others(text: &str) -> Result<serde_json::Value> {
-    let document = Document::parse(text)?;
-    let mut root = document.root.map_or_else(
-        || serde_json::Value::Object(serde_json::Map::new()),
-        serde_json::Value::from,
-    );
+/// Removes our entries from parsed settings, and empty containers that their removal may have left.
+pub(super) fn strip(root: &mut serde_json::Value) {
     let Some(hooks) = root
         .get_mut("hooks")
         .and_then(|hooks| hooks.as_object_mut())
     else {
-        return Ok(root);
+        return;
     };
     for groups in hooks
         .values_mut()
         .filter_map(|groups| groups.as_array_mut())
     {
         groups.retain_mut(|group| {
+            let is_ours =
+                |handler: &serde_json::Value| handler["command"].as_str().is_some_and(is_ours);
             let handlers = group.get_mut("hooks").and_then(|list| list.as_array_mut());
             let Some(handlers) = handlers else {
-                return true;
+                return !is_ours(group);
             };
             let had = handlers.len();
-            handlers.retain(|handler| !handler["command"].as_str().is_some_and(is_ours));
+            handlers.retain(|handler| !is_ours(handler));
             handlers.len() == had || !handlers.is_empty()
         });
     }
@@ -75,7 +86,6 @@ pub(super) fn others(text: &str) -> Result<serde_json::Value> {
     if hooks.is_empty() {
         root.as_object_mut().map(|root| root.remove("hooks"));
     }
-    Ok(root)
 }
 
 /// Makes the next edit; `None` when no edit is needed.
@@ -85,7 +95,12 @@ fn next_edit(text: &str, wanted: &[HookGroup]) -> Result<Option<String>> {
         Some(Value::Object(root)) => root,
         Some(_) => bail!("it holds something other than an object"),
         None if wanted.is_empty() => return Ok(None),
-        None if text.trim().is_empty() => return Ok(Some("{}\n".to_owned())),
+        None if text.trim().is_empty() => {
+            let versioned = wanted
+                .iter()
+                .any(|group| group.layout == HookLayout::Handlers);
+            return Ok(Some(if versioned { VERSIONED } else { "{}\n" }.to_owned()));
+        }
         None => bail!("it holds comments alone"),
     };
     let (place, hooks) = match member(root, "hooks") {
@@ -157,10 +172,7 @@ fn settle_event(
 ) -> Option<EventEdit> {
     let mut standing = wants;
     for (at, value) in groups.elements.iter().enumerate() {
-        let Some(handlers) = handlers(value) else {
-            continue;
-        };
-        let commands: Vec<Option<&str>> = handlers.elements.iter().map(command).collect();
+        let commands = commands(value);
         let ours = |command: &Option<&str>| command.is_some_and(is_ours);
         let count = commands.iter().filter(|command| ours(command)).count();
         if count == 0 {
@@ -169,7 +181,7 @@ fn settle_event(
         if count < commands.len() {
             // A handler of another program shares the group; only ours may be changed.
             let mine = commands.iter().position(ours)?;
-            let text = document.without(&EntrySpans::of_list(handlers), mine);
+            let text = document.without(&EntrySpans::of_list(handlers(value)?), mine);
             return Some(EventEdit::Edited(text));
         }
         let Some(group) = standing.take() else {
@@ -199,8 +211,8 @@ fn add_missing(
         .find_map(|group| match member(hooks, group.event) {
             Some((_, Value::Array(groups))) => {
                 let has = groups.elements.iter().any(|value| {
-                    let mut handlers = handlers(value).into_iter().flat_map(|list| &list.elements);
-                    handlers.any(|handler| command(handler).is_some_and(is_ours))
+                    let mut commands = commands(value).into_iter().flatten();
+                    commands.any(is_ours)
                 });
                 let spans = EntrySpans::of_list(groups);
                 (!has).then(|| document.appended(&spans, None, &group.json()))
@@ -219,6 +231,14 @@ fn handlers<'b, 'a>(group: &'b Value<'a>) -> Option<&'b Array<'a>> {
     list.as_array()
 }
 
+/// The commands of a group's handlers, or of an entry that is a handler itself.
+fn commands<'b>(entry: &'b Value<'_>) -> Vec<Option<&'b str>> {
+    match handlers(entry) {
+        Some(handlers) => handlers.elements.iter().map(command).collect(),
+        None => vec![command(entry)],
+    }
+}
+
 fn command<'b>(handler: &'b Value<'_>) -> Option<&'b str> {
     let (_, command) = member(handler.as_object()?, "command")?;
     Some(&command.as_string_lit()?.value)
@@ -226,8 +246,11 @@ fn command<'b>(handler: &'b Value<'_>) -> Option<&'b str> {
 
 impl HookGroup {
     fn json(&self) -> Json {
-        let handlers = self.handlers.iter().map(HookHandler::json).collect();
-        Json::Object(vec![("hooks", Json::List(handlers))])
+        let mut handlers = self.handlers.iter().map(HookHandler::json);
+        match self.layout {
+            HookLayout::Groups => Json::Object(vec![("hooks", Json::List(handlers.collect()))]),
+            HookLayout::Handlers => handlers.next().unwrap_or(Json::Object(Vec::new())),
+        }
     }
 }
 
@@ -236,7 +259,7 @@ impl HookHandler {
         let mut members = vec![
             ("type", Json::Text("command".to_owned())),
             ("command", Json::Text(self.command.clone())),
-            ("timeout", Json::Number(self.timeout)),
+            (self.timeout.0, Json::Number(self.timeout.1)),
         ];
         if self.in_background {
             members.push(("async", Json::True));

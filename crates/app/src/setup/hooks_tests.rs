@@ -1,20 +1,29 @@
 use proptest::prelude::*;
 
+use super::super::json::parse_settings;
 use super::*;
 
 fn group(event: &'static str, program: &str) -> HookGroup {
     let handler = |command: String, in_background| HookHandler {
         command,
-        timeout: 10,
+        timeout: ("timeout", 10),
         in_background,
     };
     HookGroup {
         event,
+        layout: HookLayout::Groups,
         handlers: vec![
             handler(format!("{program} hook claude-code"), false),
             handler(format!("{program} update --for 20s"), true),
         ],
     }
+}
+
+/// The settings without our entries, parsed.
+fn others(text: &str) -> Result<serde_json::Value> {
+    let mut root = parse_settings(text)?;
+    strip(&mut root);
+    Ok(root)
 }
 
 fn our_groups() -> Vec<HookGroup> {
@@ -86,6 +95,37 @@ fn an_older_entry_is_replaced_in_its_place() {
     assert!(places.is_sorted() && places[0].is_some(), "{after}");
     assert_eq!(after.matches("hook claude-code").count(), 2, "{after}");
     check_others(before, &after);
+}
+
+/// Entries of Cursor and Copilot CLI: one handler each.
+fn our_handlers() -> Vec<HookGroup> {
+    let entry = |event| HookGroup {
+        layout: HookLayout::Handlers,
+        handlers: group(event, "/home/ada/.cargo/bin/daybook").handlers[..1].to_vec(),
+        event,
+    };
+    vec![entry("sessionStart"), entry("stop")]
+}
+
+#[test]
+fn handlers_without_groups_come_last_and_go_again() {
+    for before in [
+        "{\n  \"version\": 1,\n  \"hooks\": {\n    \"stop\": [\n      { \"command\": \"say done\" } // mine\n    ]\n  }\n}\n",
+        "{\"version\":1,\"hooks\":{\"afterFileEdit\":[{\"command\":\"fmt\"}]}}",
+    ] {
+        let after = settle(before, &our_handlers()).expect("settles");
+        assert_eq!(settle(&after, &our_handlers()).expect("settles"), after);
+        check_others(before, &after);
+        let old = after.replace("/home/ada/.cargo/bin", "/opt/old");
+        assert_eq!(settle(&old, &our_handlers()).expect("settles"), after);
+        assert_eq!(settle(&after, &[]).expect("settles"), before, "{after}");
+    }
+}
+
+#[test]
+fn a_new_file_of_handlers_names_its_version() {
+    let after = settle("", &our_handlers()).expect("settles");
+    insta::assert_snapshot!(after);
 }
 
 fn check_others(before: &str, after: &str) {

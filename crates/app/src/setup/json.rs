@@ -360,6 +360,13 @@ impl JsonStyle<'_> {
     }
 }
 
+/// Parses settings for their values; blank text is an empty object.
+pub(super) fn parse_settings(text: &str) -> Result<serde_json::Value> {
+    let root = Document::parse(text)?.root;
+    let empty = || serde_json::Value::Object(serde_json::Map::new());
+    Ok(root.map_or_else(empty, serde_json::Value::from))
+}
+
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -8,6 +8,7 @@ use super::logging::{LogFilter, LogFormat};
 
 /// Arguments of every command.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct CommonArgs {
     /// The data folder [default: DAYBOOK_HOME, or ~/.daybook]
     #[arg(long, global = true, value_name = "FOLDER")]
@@ -32,6 +33,15 @@ pub(crate) struct CommonArgs {
     pub(crate) set: Vec<String>,
     #[arg(skip)]
     pub(crate) server_timeout: ServerTimeout,
+}
+
+/// Parses a limit of a list.
+pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("a list has at least 1 entry; leave it out for the usual number".to_owned()),
+        Ok(limit) => Ok(limit),
+        Err(_) => Err("write a number, such as 20".to_owned()),
+    }
 }
 
 /// How long one call of a database server may take.

@@ -6,3 +6,4 @@ pub(crate) mod output;
 pub(crate) mod progress;
 pub(crate) mod shell;
 pub(crate) mod suggest;
+pub(crate) mod wrap;

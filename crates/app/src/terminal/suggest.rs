@@ -8,7 +8,7 @@
 //! Not here: command lines in settings of hosts (`setup::command`).
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
 use super::common_args::CommonArgs;
@@ -65,13 +65,26 @@ fn program_name(path: Option<&OsStr>, own: Option<&Path>) -> String {
 
 fn flags(root: Option<&Path>, set: &[String]) -> String {
     let root = root.map(|root| std::path::absolute(root).unwrap_or_else(|_| root.to_owned()));
-    let root = root.map(|root| format!(" --root {}", quoted(&root.to_string_lossy())));
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let root = root.map(|root| format!(" --root {}", path_word(&root, home.as_deref())));
     let set = set.iter().map(|set| match set.split_once('=') {
         Some(("store", address)) => format!(" --store {}", quoted(&masked(address))),
         Some(("tenant", name)) => format!(" --tenant {}", quoted(name)),
         Some(_) | None => format!(" --set {}", quoted(set)),
     });
     root.into_iter().chain(set).collect()
+}
+
+/// A path as a word of a command: from `~` where a shell reads it so, which is shorter to read.
+fn path_word(path: &Path, home: Option<&Path>) -> String {
+    let whole = quoted(&path.to_string_lossy());
+    let below = home.and_then(|home| path.strip_prefix(home).ok());
+    match below.map(|below| below.to_string_lossy()) {
+        Some(below) if cfg!(unix) && !below.is_empty() && quoted(&below) == below => {
+            format!("~/{below}")
+        }
+        Some(_) | None => whole,
+    }
 }
 
 #[cfg(test)]
@@ -91,5 +104,15 @@ mod tests {
              --set 'keep=[\"what'\\''s due\"]'"
         );
         assert_eq!(super::flags(None, &[]), "");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_below_the_home_is_written_from_there_where_no_quotes_are_needed() {
+        let word = |path: &str| path_word(Path::new(path), Some(Path::new("/home/ada")));
+        assert_eq!(word("/home/ada/.cache/tides"), "~/.cache/tides");
+        assert_eq!(word("/home/ada/my data"), "'/home/ada/my data'");
+        assert_eq!(word("/srv/tides"), "/srv/tides");
+        assert_eq!(word("/home/ada"), "/home/ada");
     }
 }

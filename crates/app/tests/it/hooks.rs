@@ -93,25 +93,53 @@ fn place() -> TestPlace {
     place
 }
 
+/// The hosts with hooks.
+const HOSTS: [&str; 6] = [
+    "claude-code",
+    "codex",
+    "gemini-cli",
+    "qwen-code",
+    "copilot-cli",
+    "cursor",
+];
+
 #[test]
-fn every_event_of_claude_code_is_answered_as_it_asks() {
+fn every_event_of_every_host_is_answered_as_it_asks() {
     let place = place();
-    for (name, payload) in payloads("claude-code") {
-        check(&place, "claude-code", &name, &payload);
+    for host in HOSTS {
+        for (name, payload) in payloads(host) {
+            check(&place, host, &name, &payload);
+        }
     }
 }
 
 #[test]
-fn every_event_of_codex_is_answered_as_it_asks() {
-    let place = place();
-    for (name, payload) in payloads("codex") {
-        check(&place, "codex", &name, &payload);
+fn every_host_starts_with_what_is_remembered() {
+    let place = TestPlace::new();
+    let tidepool = place.checkout("tidepool", "tides");
+    let session = teaching_session(1).in_folder(&tidepool, "tides");
+    place.write("a.jsonl", &session.text());
+    place.stdout(&["import", &place.transcripts().display().to_string()]);
+    for host in HOSTS {
+        let starts = payloads(host).into_iter();
+        let mut starts = starts.filter(|(name, _)| name.starts_with("session-start"));
+        let (name, start) = starts.next_back().expect("a payload");
+        let start = start.replace("/home/ada/tidepool", &tidepool.display().to_string());
+        let said = String::from_utf8(answer(&place, host, start.as_bytes()).stdout);
+        let said: Value = serde_json::from_str(&said.expect("text")).expect("an answer");
+        let text = match host {
+            "cursor" => &said["additional_context"],
+            "copilot-cli" => &said["additionalContext"],
+            _ => &said["hookSpecificOutput"]["additionalContext"],
+        };
+        let text = text.as_str().unwrap_or_default();
+        assert!(text.contains("tide"), "{host} {name}: {said}");
     }
 }
 
 #[test]
 fn an_empty_data_folder_holds_no_host_up() {
-    for host in ["claude-code", "codex"] {
+    for host in HOSTS {
         for (name, payload) in payloads(host) {
             check(&TestPlace::new(), host, &name, &payload);
         }
@@ -121,7 +149,7 @@ fn an_empty_data_folder_holds_no_host_up() {
 #[test]
 fn what_is_no_payload_holds_no_host_up() {
     let place = place();
-    for host in ["claude-code", "codex"] {
+    for host in HOSTS {
         for payload in [
             &b""[..],
             b"{",

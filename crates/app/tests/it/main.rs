@@ -23,27 +23,35 @@ mod fences;
 #[cfg(unix)]
 mod first_run;
 mod fixture;
+mod graph;
 mod homes;
 mod hooks;
 mod http_memories;
 mod http_routes;
+
 mod kill;
 mod kill_beside;
 mod layouts;
 mod logs;
+mod manners;
 mod mcp;
+mod mcp_http;
 mod metrics;
 mod models;
 #[cfg(all(unix, feature = "postgres"))]
 mod move_store;
 mod other_agents;
 mod persons_word;
+#[cfg(unix)]
+mod picture;
 mod projects;
 mod prompts;
 mod purge;
 mod purge_doors;
 mod purge_restores;
 mod reach;
+#[cfg(unix)]
+mod readme;
 mod rebuild;
 mod recall;
 mod redaction;
@@ -55,6 +63,7 @@ mod serve;
 mod server;
 mod servers;
 mod setup;
+mod setup_hosts;
 mod spend;
 mod strange_files;
 mod switches;
@@ -62,4 +71,6 @@ mod tenants;
 mod threads;
 mod uses;
 mod venues;
+#[cfg(unix)]
+mod window;
 mod worker;

@@ -9,35 +9,40 @@ use tempfile::TempDir;
 
 use crate::fixture::daybook;
 
-/// A home folder of its own, with both agents in it.
-struct HostHome {
+/// A home folder of its own.
+pub(crate) struct HostHome {
     folder: TempDir,
 }
 
 impl HostHome {
+    /// With Claude Code and Codex in it.
     fn new() -> Self {
+        Self::with(&[".claude", ".codex"])
+    }
+
+    pub(crate) fn with(agents: &[&str]) -> Self {
         let home = Self {
             folder: tempfile::tempdir().expect("a temporary folder"),
         };
-        for agent in [".claude", ".codex"] {
-            fs::create_dir(home.at(agent)).expect("a folder");
+        for agent in agents {
+            fs::create_dir_all(home.at(agent)).expect("a folder");
         }
         home
     }
 
-    fn at(&self, name: &str) -> PathBuf {
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.at(name), text).expect("a file");
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.at(name)).expect("a file")
     }
 
-    fn value(&self, name: &str) -> Value {
+    pub(crate) fn value(&self, name: &str) -> Value {
         serde_json::from_str(&self.read(name)).expect("JSON")
     }
 
@@ -47,11 +52,11 @@ impl HostHome {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().expect("daybook starts")
     }
 
-    fn stdout(&self, arguments: &[&str]) -> String {
+    pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(
@@ -61,20 +66,33 @@ impl HostHome {
         String::from_utf8(output.stdout).expect("output is UTF-8")
     }
 
-    fn refusal(&self, arguments: &[&str]) -> String {
+    pub(crate) fn refusal(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(!output.status.success(), "setup {arguments:?} did not fail");
         String::from_utf8(output.stderr).expect("output is UTF-8")
     }
 
     /// All files below the home, but for the copies that setup keeps.
-    fn files(&self) -> Vec<(PathBuf, String)> {
+    pub(crate) fn files(&self) -> Vec<(PathBuf, String)> {
+        self.files_where(|path| !is_copy(path))
+    }
+
+    /// The copies that setup keeps.
+    fn copies(&self) -> Vec<(PathBuf, String)> {
+        self.files_where(is_copy)
+    }
+
+    fn files_where(&self, keeps: impl Fn(&Path) -> bool) -> Vec<(PathBuf, String)> {
         let mut files = Vec::new();
         collect(self.folder.path(), &mut files);
-        files.retain(|(path, _)| !path.to_string_lossy().contains("daybook-backup"));
+        files.retain(|(path, _)| keeps(path));
         files.sort();
         files
     }
+}
+
+fn is_copy(path: &Path) -> bool {
+    path.to_string_lossy().contains("daybook-backup")
 }
 
 fn collect(folder: &Path, files: &mut Vec<(PathBuf, String)>) {
@@ -148,10 +166,27 @@ fn there_and_back_again_leaves_nothing_either() {
         assert_eq!(home.files().len(), 4);
         home.stdout(&["--undo", "--yes"]);
         assert_eq!(home.files(), []);
+        assert_eq!(home.copies(), []);
         assert!(
             home.stdout(&["--undo", "--yes"])
                 .starts_with("Nothing to undo")
         );
+    }
+}
+
+#[test]
+fn copies_do_not_pile_up() {
+    let home = HostHome::new();
+    home.write(".claude/settings.json", ODD[7]);
+    for round in 0..5 {
+        home.stdout(&["--yes"]);
+        assert!(home.copies().iter().any(|(_, text)| text == ODD[7]));
+        let elsewhere = home.at(&format!("memory-{round}"));
+        home.stdout(&["--yes", "--root", &elsewhere.display().to_string()]);
+        assert!(home.copies().len() <= 6, "{:?}", home.copies());
+        home.stdout(&["--undo", "--yes"]);
+        assert_eq!(home.read(".claude/settings.json"), ODD[7]);
+        assert!(home.copies().len() <= 2, "{:?}", home.copies());
     }
 }
 
@@ -303,7 +338,7 @@ fn servers_are_left_alone_when_told() {
 }
 
 #[test]
-fn what_cannot_be_changed_safely_is_not_changed_at_all() {
+fn a_file_that_cannot_be_changed_safely_is_named_and_left_and_other_agents_are_set_up() {
     for (name, text, says) in [
         (
             ".claude/settings.json",
@@ -331,10 +366,17 @@ fn what_cannot_be_changed_safely_is_not_changed_at_all() {
     ] {
         let home = HostHome::new();
         home.write(name, text);
-        let before = home.files();
+        let broken = if name.contains("codex") {
+            "codex"
+        } else {
+            "claude"
+        };
+        let of_broken = |path: &Path| path.to_string_lossy().contains(broken);
+        let before = home.files_where(of_broken);
         let error = home.refusal(&["--yes"]);
         assert!(error.contains(says) && error.contains(name), "{error}");
-        assert_eq!(home.files(), before);
+        assert_eq!(home.files_where(of_broken), before);
+        assert_eq!(home.files_where(|path| !of_broken(path)).len(), 2);
     }
 }
 

@@ -41,6 +41,7 @@ impl ConfigImportCommand {
             data_folder::create(&folder)?;
             let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
             kept = file.write(Some(&plan.text), &today)?;
+            file.prune_backups(Some(&plan.text), |_| false);
         }
         if common.json {
             return print_json(&json!({

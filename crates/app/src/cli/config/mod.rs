@@ -2,6 +2,7 @@
 
 mod import;
 mod profiles;
+mod set;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,10 @@ pub(crate) struct ConfigCommand {
 enum ConfigSubcommand {
     /// Compare the profiles
     Profiles(profiles::ProfilesCommand),
+    /// Set a value in daybook.toml
+    Set(set::ConfigSetCommand),
+    /// Remove a value from daybook.toml, so that its default applies again
+    Unset(set::ConfigUnsetCommand),
     /// Print the JSON Schema of daybook.toml
     Schema,
     /// Take over the settings of Codex or MindRoom, in TOML or YAML
@@ -45,6 +50,8 @@ impl ConfigCommand {
         match &self.what {
             None => self.explain(common)?,
             Some(ConfigSubcommand::Profiles(profiles)) => profiles.run(common)?,
+            Some(ConfigSubcommand::Set(set)) => set.run(common)?,
+            Some(ConfigSubcommand::Unset(unset)) => unset.run(common)?,
             Some(ConfigSubcommand::Schema) => anstream::print!("{}", schema::text()),
             Some(ConfigSubcommand::Import(import)) => import.run(common)?,
         }
@@ -68,7 +75,8 @@ impl ConfigCommand {
         if requested_names.is_empty() {
             let file = data_folder::display_path(&folder.join(FILE));
             print_line!(
-                "Change them in {file}, for one command with DAYBOOK_<NAME> or --set name=value."
+                "Change one with `{}`, or in {file}; for one command with DAYBOOK_<NAME> or --set name=value.",
+                suggest::command("config set NAME VALUE"),
             );
         }
         Ok(())
@@ -80,8 +88,7 @@ impl ConfigCommand {
             NameMeaning::Setting(setting, _) => Ok(setting.name),
             NameMeaning::Refused(why) => bail!("{name}: {why}"),
             NameMeaning::Unknown => {
-                let config = suggest::command("config");
-                bail!("{name}: there is no such setting; `{config}` lists them")
+                bail!("{name}: there is no such setting; {}", names::advice(name))
             }
         };
         self.names.iter().map(own).collect()

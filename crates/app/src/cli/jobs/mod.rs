@@ -14,6 +14,7 @@ use strum::VariantArray;
 
 use super::CommonArgs;
 use crate::process::block_on;
+use crate::terminal::common_args::at_least_one;
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
@@ -70,7 +71,7 @@ struct ListJobsCommand {
     #[arg(long, value_enum)]
     state: Option<StateFilter>,
     /// Most jobs to show [default: 50; with --json all]
-    #[arg(long)]
+    #[arg(long, value_parser = at_least_one)]
     limit: Option<usize>,
 }
 

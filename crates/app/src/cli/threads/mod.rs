@@ -15,6 +15,7 @@ use serde_json::json;
 use super::CommonArgs;
 use crate::process::block_on;
 use crate::service::append_api::ReportedVenue;
+use crate::terminal::common_args::at_least_one;
 use crate::terminal::output::{json as print_json, print_line};
 use crate::terminal::suggest;
 use crate::threads::{self, LISTED, ThreadRequest};
@@ -116,7 +117,7 @@ struct ThreadStateCommand {
 #[derive(Args)]
 struct ListThreadsCommand {
     /// Most threads
-    #[arg(short = 'n', long, default_value_t = 50)]
+    #[arg(short = 'n', long, default_value_t = 50, value_parser = at_least_one)]
     limit: usize,
 }
 

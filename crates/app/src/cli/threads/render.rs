@@ -19,10 +19,10 @@ pub(super) fn list(threads: &[ThreadListing]) {
     for thread in threads {
         let waits = thread.waits.map(|why| format!(" · {}", warn(why)));
         print_line!(
-            "{}  {} · {} events · {}{}",
+            "{}  {} · {} · {}{}",
             bold(&format!("{:<8}", thread.label)),
             thread.thread,
-            grouped(thread.events),
+            count(thread.events, "event"),
             thread.updated.as_deref().unwrap_or("undated"),
             waits.unwrap_or_default(),
         );
