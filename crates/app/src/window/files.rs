@@ -16,7 +16,7 @@ use super::frame::{FormProof, Page, more, table};
 use super::links;
 use super::text::{cited, own_words, plain, when};
 use crate::service::RequestError;
-use crate::service::file_changes::{list_files, read_file};
+use crate::service::file_changes::read_file;
 use crate::service::history::{
     ChangedFile, ChangedLine, DiffStates, HistoryCommit, SHORT_ID, commits_after, diff, hidden,
     parse_file,
@@ -90,27 +90,94 @@ pub(crate) async fn scopes(daybook: &Daybook) -> Result<Page> {
     Ok(Page::new("memory", "Memory", body).live())
 }
 
-/// The files of a scope.
+/// The files of a scope in one folder of it, and the folders there.
 pub(crate) async fn folder_page(daybook: &Daybook, query: &FileQuery) -> Result<Page> {
-    let (scope, _) = resolve(daybook, query).await?;
-    let list = list_files(daybook, &scope, query.after.as_deref(), FILES).await?;
-    let name = list.scope.as_str();
-    let rows: Vec<Vec<Markup>> = list
-        .files
+    let scope = resolve(daybook, query).await?.0;
+    open_folder(daybook, &scope).await?;
+    let name = scope.to_string();
+    let below = match query.file.trim_end_matches('/') {
+        "" => None,
+        below => Some(parse_file(daybook, &scope, below)?),
+    };
+    let entries = folder_entries(daybook, &scope, below.as_ref())?;
+    let after = query.after.as_deref().unwrap_or_default();
+    let page: Vec<&FolderEntry> = entries
         .iter()
-        .map(|file| {
-            vec![
-                html! { a href=(links::file(name, &file.file)) { (plain(&file.file)) } },
-                html! { (size(file.bytes as u64)) },
-            ]
+        .filter(|entry| entry.path.as_str() > after)
+        .take(FILES)
+        .collect();
+    let rows: Vec<Vec<Markup>> = page.iter().map(|entry| entry_row(&name, entry)).collect();
+    let next = page
+        .last()
+        .filter(|last| entries.last().is_some_and(|end| end.path != last.path));
+    let address = |path: &str, after: &str| {
+        links::page(
+            "folder",
+            &[("scope", &name), ("file", path), ("after", after)],
+        )
+    };
+    let here = below.as_ref().map_or("", |below| below.as_str());
+    let body = html! {
+        @if below.is_some() { p { a href=(address("", "")) { "all files" } } }
+        (table("Files", &["File", "Size"], &rows))
+        (more(next.map(|last| address(here, &last.path))))
+    };
+    let what = below.map_or(name.clone(), |below| below.to_string());
+    Ok(Page::new("memory", format!("Files of {what}"), body))
+}
+
+/// A file or a folder in a memory folder.
+struct FolderEntry {
+    /// Its path below the memory folder; that of a folder ends with `/`.
+    path: String,
+    bytes: u64,
+}
+
+/// What is in a folder, by path. Hidden files, such as git's, are left out.
+fn folder_entries(
+    daybook: &Daybook,
+    scope: &Scope,
+    below: Option<&FilePath>,
+) -> Result<Vec<FolderEntry>> {
+    let root = folder(&daybook.root, scope);
+    let at = below.map_or(root.clone(), |below| root.join(below.as_str()));
+    let Ok(found) = std::fs::read_dir(&at) else {
+        let message = format!(
+            "{scope} has no folder {}",
+            below.map_or("", |it| it.as_str())
+        );
+        return Err(RequestError::NotFound(message).into());
+    };
+    let mut entries: Vec<FolderEntry> = found
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let name = entry.file_name().into_string().ok()?;
+            let kind = entry.file_type().ok()?;
+            if name.starts_with('.') || kind.is_symlink() {
+                return None;
+            }
+            let end = if kind.is_dir() { "/" } else { "" };
+            let above = below.map_or(String::new(), |below| format!("{below}/"));
+            Some(FolderEntry {
+                path: format!("{above}{name}{end}"),
+                bytes: entry.metadata().ok()?.len(),
+            })
         })
         .collect();
-    let next = list.next.as_deref();
-    let body = html! {
-        (table("Files", &["File", "Size"], &rows))
-        (more(next.map(|next| links::page("folder", &[("scope", name), ("after", next)]))))
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(entries)
+}
+
+fn entry_row(scope: &str, entry: &FolderEntry) -> Vec<Markup> {
+    let is_folder = entry.path.ends_with('/');
+    let address = match is_folder {
+        true => links::page("folder", &[("scope", scope), ("file", &entry.path)]),
+        false => links::file(scope, &entry.path),
     };
-    Ok(Page::new("memory", format!("Files of {name}"), body))
+    vec![
+        html! { a href=(address) { (plain(&entry.path)) } },
+        html! { @if is_folder { "folder" } @else { (size(entry.bytes)) } },
+    ]
 }
 
 /// A file as it is read, each line with the way to where it comes from.

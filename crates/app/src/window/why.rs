@@ -3,12 +3,15 @@
 use anyhow::Result;
 use daybook_domain::Reach;
 use daybook_engine::files::layout::CURATED;
+use daybook_engine::jobs::line_memory::memory_of_line;
+use daybook_engine::jobs::memories::Memory;
 use daybook_text::fence::visible;
 use maud::{Markup, html};
 
 use super::frame::{FormProof, Page};
 use super::links;
 use super::text::{citation, cited, own_words, plain, when};
+use crate::service::history::parse_file;
 use crate::service::line_origin::{LineOrigin, OriginalText, why};
 use crate::service::memories::{ListedMemory, find_one};
 use crate::service::scope_choice::ScopeChoice;
@@ -35,7 +38,10 @@ pub(crate) async fn page(
         scope: Some(scope.to_owned()).filter(|name| !name.is_empty()),
         ..ScopeChoice::default()
     };
-    let memory = find_one(daybook, &choice, None, line).await?;
+    let memory = match line_memory(daybook, &choice, line).await? {
+        Some(memory) => memory,
+        None => find_one(daybook, &choice, None, line).await?,
+    };
     let origin = why(daybook, &memory, &Reach::Everything).await?;
     let id = memory.observation().map(|one| one.id.to_string());
     let body = html! {
@@ -51,6 +57,25 @@ pub(crate) async fn page(
         @if origin.more_sources > 0 { p.quiet { (origin.more_sources) " more." } }
     };
     Ok(Page::new("why", "Why do you think so?", body))
+}
+
+/// The memory of a line of a file, found by what it cites; `None` where that does not show it.
+async fn line_memory(
+    daybook: &Daybook,
+    choice: &ScopeChoice,
+    line: &str,
+) -> Result<Option<Memory>> {
+    let place = line
+        .rsplit_once(':')
+        .and_then(|(file, line)| Some((file, line.parse().ok()?)));
+    let (Some((file, line)), true) = (place, choice.scope.is_some()) else {
+        return Ok(None);
+    };
+    let scope = choice.one(daybook, None).await?;
+    let Ok(file) = parse_file(daybook, &scope, file) else {
+        return Ok(None);
+    };
+    Ok(memory_of_line(&*daybook.store, &daybook.root, &scope, (&file, line)).await?)
 }
 
 fn asking() -> Markup {

@@ -152,8 +152,8 @@ const whys = await page.locator("a:has-text('why?')").evaluateAll((links) => lin
 const why = await line.locator("a:has-text('why?')").getAttribute("href");
 const cited = await page.locator("a.source").first().getAttribute("href");
 const paths = [
-  ...["", "/memory", "/ask", "/sessions", "/projects", "/agents", "/work", "/spend", "/secrets", "/threads", "/why"],
-  ...[`/file?scope=${SCOPE}`, `/edit?scope=${SCOPE}&file=MEMORY.md`, `/folder?scope=${SCOPE}`, `/history?scope=${SCOPE}`],
+  ...["", "/memory", "/ask", "/sessions", "/projects", "/agents", "/work", "/spend", "/secrets", "/secrets?by=family", "/threads", "/why"],
+  ...[`/file?scope=${SCOPE}`, `/edit?scope=${SCOPE}&file=MEMORY.md`, `/folder?scope=${SCOPE}`, `/folder?scope=${SCOPE}&file=sessions%2F`, `/history?scope=${SCOPE}`],
   `/ask?question=${encodeURIComponent("how do we greet visitors?")}`,
   `/agents?folder=${encodeURIComponent("/home/ada/tidepool")}&prompt=${encodeURIComponent(HOSTILE.slice(0, 300))}`,
   "/words?citation=nothing",

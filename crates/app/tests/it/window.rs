@@ -302,6 +302,9 @@ fn text_of_transcripts_is_text_on_every_page() {
     paths.extend([
         format!("/file?scope={SCOPE}"),
         format!("/folder?scope={SCOPE}"),
+        format!("/folder?scope={SCOPE}&file=sessions/"),
+        format!("/folder?scope={SCOPE}&file=../../.."),
+        "/secrets?by=family".to_owned(),
         format!("/history?scope={SCOPE}"),
         format!("/change?scope={SCOPE}&at=HEAD"),
         "/ask?question=how+to+greet+visitors".to_owned(),
@@ -324,6 +327,40 @@ fn text_of_transcripts_is_text_on_every_page() {
     assert!(shown >= 4, "the text was to be shown, escaped: {shown}");
     let edit = browser.page(&format!("/edit?scope={SCOPE}&file=MEMORY.md"));
     assert!(!edit.contains("<script>alert") && edit.contains("greet visitors"));
+}
+
+#[test]
+fn every_line_is_explained_by_all_that_it_rests_on() {
+    let place = TestPlace::new();
+    for n in 1..=3 {
+        place.write(&format!("{n}.jsonl"), &teaching_session(n).text());
+    }
+    place.stdout(&["import", &place.transcripts().display().to_string()]);
+    let server = DaybookServer::start_in(place, &["--no-follow"], Stdio::inherit());
+    let browser = Browser::open(&server, &server.token);
+    let page = browser.page(&format!("/file?scope={SCOPE}"));
+    let links = page
+        .split("href=\"/window")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next());
+    let links = links
+        .filter(|link| link.starts_with("/why?"))
+        .map(|link| link.replace("&amp;", "&"));
+    let mut with_several = 0;
+    for link in links {
+        let line = link
+            .split("line=")
+            .nth(1)
+            .expect("a line")
+            .replace("%3A", ":");
+        let explained = server.place.json(&["why", "--scope", SCOPE, &line]);
+        let known = explained["observations"].as_array().map_or(0, Vec::len);
+        let shown = browser.page(&link).matches(" · trust ").count();
+        assert_eq!(shown, known, "{link}: {explained}");
+        let cited = explained["observations"][0]["citations"].as_array();
+        with_several += usize::from(cited.is_some_and(|cited| cited.len() > 1));
+    }
+    assert!(with_several > 0, "a line rests on several sessions: {page}");
 }
 
 #[test]

@@ -178,7 +178,7 @@ pub fn stated_in_rollout(text: &str, line: usize) -> Option<&str> {
 }
 
 /// The entry that shows an observation, as consolidation names it.
-fn entry_of(first: &Observation) -> EntryId {
+pub(super) fn entry_of(first: &Observation) -> EntryId {
     match (&first.subject, first.kind) {
         (Some(subject), ObservationKind::Value) => EntryId::of(&format!("value/{subject}")),
         _ => EntryId::of(&first.id.to_string()),

@@ -18,6 +18,7 @@ pub mod homes;
 mod job_pool;
 mod knowledge;
 mod layouts;
+pub mod line_memory;
 pub mod memories;
 pub mod memory_tool;
 mod obstacles;

@@ -238,7 +238,7 @@ pub(super) async fn spend(page: PageRequest) -> impl IntoResponse {
 }
 
 pub(super) async fn secrets(page: PageRequest) -> impl IntoResponse {
-    page.show(async |daybook, _, _| window::secrets::page(&daybook).await)
+    page.show(async |daybook, at, _| window::secrets::page(&daybook, &at.by).await)
         .await
 }
 
