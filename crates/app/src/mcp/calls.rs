@@ -20,6 +20,7 @@ use super::graph;
 use super::history;
 use super::mem0;
 use super::memory_tool;
+use super::notes_tools;
 use super::resources::memory_file;
 use super::tools::ToolKind;
 use crate::process::block_on;
@@ -60,6 +61,7 @@ pub(super) fn answer(
         ToolKind::Memory => memory_tool::run(call, parse_arguments(arguments)?),
         ToolKind::Graph(tool) => graph::run(call, tool, arguments),
         ToolKind::Mem0(tool) => mem0::run(call, tool, arguments),
+        ToolKind::Notes(tool) => notes_tools::run(call, tool, arguments),
     }
 }
 

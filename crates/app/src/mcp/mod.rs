@@ -25,6 +25,7 @@ mod mem0;
 mod mem0_tools;
 mod memory;
 mod memory_tool;
+mod notes_tools;
 mod prompts;
 mod resources;
 mod served;

@@ -113,9 +113,10 @@ impl ServerHandler for MemoryServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let name = present_name(&request.name);
         let tools = self.tools(&context);
-        let Some(tool) = tools.iter().find(|tool| tool.name() == name) else {
+        let named = |name: &str| tools.iter().find(|tool| tool.name() == name);
+        let found = named(&request.name).or_else(|| named(present_name(&request.name)));
+        let Some(tool) = found else {
             let known: Vec<&str> = tools.iter().map(NamedTool::name).collect();
             let known = known.join(", ");
             let redactor = Redactor::current();

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::described::{editing, object, reading, writing};
 use super::graph_tools::{self, GraphTool};
 use super::mem0_tools::{self, Mem0Tool};
+use super::notes_tools::{self, NotesTool};
 
 /// Tools that are offered together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -30,13 +31,15 @@ pub(crate) enum ToolSet {
     ServerMemory,
     /// Instead of the default ones, the tools of mem0's server
     Mem0,
+    /// Instead of the default ones, list, read, search and add_ad_hoc_note, as Codex's agents know them
+    CodexMemories,
 }
 
 impl ToolSet {
     /// Whether it has all the tools of another server, for agents that know those.
     fn is_of_another_server(self) -> bool {
         match self {
-            Self::ServerMemory | Self::Mem0 => true,
+            Self::ServerMemory | Self::Mem0 | Self::CodexMemories => true,
             Self::Default | Self::Entities | Self::History | Self::MemoryTool => false,
         }
     }
@@ -65,6 +68,7 @@ pub(super) enum ToolKind {
     Memory,
     Graph(GraphTool),
     Mem0(Mem0Tool),
+    Notes(NotesTool),
 }
 
 /// A tool with its description.
@@ -122,11 +126,21 @@ pub(super) fn offered(sets: &[ToolSet]) -> Vec<NamedTool> {
     if sets.contains(&ToolSet::Mem0) {
         kind.extend(Mem0Tool::ALL.map(ToolKind::Mem0));
     }
+    if sets.contains(&ToolSet::CodexMemories) {
+        kind.extend(NotesTool::ALL.map(ToolKind::Notes));
+    }
     let named = |kind: ToolKind| NamedTool {
         kind,
         tool: tool(kind),
     };
-    kind.into_iter().map(named).collect()
+    let mut tools: Vec<NamedTool> = Vec::new();
+    for tool in kind.into_iter().map(named) {
+        // Sets may be requested together though they share a name: the first tool has it.
+        if !tools.iter().any(|known| known.name() == tool.name()) {
+            tools.push(tool);
+        }
+    }
+    tools
 }
 
 fn tool(kind: ToolKind) -> Tool {
@@ -219,6 +233,7 @@ fn tool(kind: ToolKind) -> Tool {
         ),
         ToolKind::Graph(graph) => graph_tools::tool(graph),
         ToolKind::Mem0(mem0) => mem0_tools::tool(mem0),
+        ToolKind::Notes(notes) => notes_tools::tool(notes),
     }
 }
 

@@ -98,6 +98,8 @@ async def the_newest_protocol(server):
 async def cancellation(server):
     async with streams(server) as pipes, ClientSession(*pipes[:2]) as session:
         await session.initialize()
+        # What was edited by hand is indexed before the database is held.
+        await told(session, "recall", question="where does the ferry leave")
         database = sqlite3.connect(os.path.join(ROOT, "daybook.db"), isolation_level=None)
         database.execute("BEGIN IMMEDIATE")
         first = asyncio.create_task(told(session, "remember", text="the gulls nest in April"))

@@ -13,6 +13,7 @@ mod archive;
 mod backup;
 mod cli;
 mod codex_files;
+mod codex_tools;
 mod config;
 mod curation;
 mod doctor;

@@ -19,6 +19,7 @@ pub mod error;
 pub mod folder;
 #[cfg(test)]
 mod folder_test_support;
+pub mod folder_tools;
 #[cfg(test)]
 mod fuzz_tests;
 mod git_index;
