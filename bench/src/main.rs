@@ -17,6 +17,7 @@
 mod append;
 mod context;
 mod echo;
+mod formats;
 mod hook;
 mod http_appends;
 mod idle;
@@ -37,6 +38,7 @@ mod scale;
 mod scale_sessions;
 mod secrets;
 mod transcripts;
+mod typed;
 mod understanding;
 mod working;
 
@@ -57,7 +59,7 @@ daybook-bench secrets [--seed N] [--cases N] [--family NAME]... [--json]
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 29] = [
+    let questions: [Question; 31] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -67,6 +69,11 @@ fn main() -> Result<()> {
             "again",
             "how long does a second import of 40 files take?",
             import::again,
+        ),
+        (
+            "formats",
+            "how fast is each format imported and learned from, beside Claude Code's?",
+            formats::import,
         ),
         (
             "memory",
@@ -107,6 +114,11 @@ fn main() -> Result<()> {
             "understanding",
             "what is understood of real transcripts?",
             understanding::count,
+        ),
+        (
+            "typed",
+            "are a person's typed words found, and nothing else taken for them?",
+            typed::compare,
         ),
         (
             "questions",

@@ -10,11 +10,12 @@ use daybook_engine::import::{FileReport, ImportProgress};
 use daybook_engine::jobs::WorkProgress;
 use serde_json::json;
 
-/// The folder of real transcripts, if it exists beside the project.
+/// The folder of real transcripts, if it exists beside the project or above it.
 pub(crate) fn real() -> Option<PathBuf> {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
-    let folder = project.parent()?.join("shared/data/transcripts");
-    folder.is_dir().then_some(folder)
+    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().skip(1);
+    above
+        .map(|folder| folder.join("shared/data/transcripts"))
+        .find(|folder| folder.is_dir())
 }
 
 /// Discards the progress of an import and of work.

@@ -25,6 +25,7 @@ mod setup;
 mod terminal;
 mod threads;
 mod toml_text;
+mod window;
 mod wiring;
 
 use std::process::ExitCode;

@@ -63,6 +63,38 @@ pub(crate) fn lower_priority() {
     let _ = rustix::process::nice(15);
 }
 
+/// Opens an address in the person's browser, and does not wait for it. False where no browser can be started.
+pub(crate) fn open_in_browser(address: &str) -> bool {
+    let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),
+        _ => ("xdg-open", &[]),
+    };
+    // On a machine without a screen some of these programs start a browser for terminals, which would take over this one.
+    let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some());
+    let is_shown = has_screen || program != "xdg-open";
+    is_shown && start(program, arguments, address)
+}
+
+/// Starts a program that is given an address.
+#[expect(
+    clippy::disallowed_types,
+    reason = "a person asked for their browser, which is another program"
+)]
+fn start(program: &str, arguments: &[&str], address: &str) -> bool {
+    use std::process::{Command, Stdio};
+    let started = Command::new(program)
+        .args(arguments)
+        .arg(address)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    started.is_ok()
+}
+
 /// Whether Ctrl-C, or the end signal of a service manager, asked this process to end.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 

@@ -29,7 +29,7 @@ macro_rules! transcript {
 }
 
 /// Small transcripts, one for each format that Daybook reads: the name of a file, and its bytes.
-pub const TRANSCRIPTS: [(&str, &[u8]); 21] = [
+pub const TRANSCRIPTS: [(&str, &[u8]); 27] = [
     transcript!("claude-code.jsonl"),
     transcript!("codex.jsonl"),
     transcript!("codex-legacy.jsonl"),
@@ -51,6 +51,12 @@ pub const TRANSCRIPTS: [(&str, &[u8]); 21] = [
     transcript!("antigravity.jsonl"),
     transcript!("goose.jsonl"),
     transcript!("slack.json"),
+    transcript!("copilot-chat.json"),
+    transcript!("copilot-chat.jsonl"),
+    transcript!("cursor-editor.jsonl"),
+    transcript!("hermes.json"),
+    transcript!("langgraph.jsonl"),
+    transcript!("aider.md"),
 ];
 
 /// Pieces that parsers get wrong: encodings, escapes, numbers, separators, marks of Daybook's own formats.

@@ -238,7 +238,8 @@ pub(super) const DECIDED_FLOORS: &[DecidedFloors] = &[DecidedFloors {
         &["service", "background", "backup"],
         &["purge"],
         &["threads", "hooks"],
-        &["http", "mcp"],
+        &["window", "mcp"],
+        &["http"],
         &["cli"],
     ],
 }];

@@ -16,7 +16,7 @@ use daybook_engine::files::own_secrets::masked;
 use daybook_text::redact::Redactor;
 use serde_json::{Value, json};
 
-use super::CommonArgs;
+use super::{CommonArgs, graph};
 use crate::service::entities::{ShownEntity, shown, write_entities};
 use crate::service::person_scope;
 use crate::terminal::common_args::at_least_one;
@@ -99,6 +99,13 @@ enum EntitiesSubcommand {
         #[arg(short = 'n', long, default_value_t = 20, value_parser = at_least_one)]
         limit: usize,
     },
+    /// Print the knowledge graph of your agents as the JSONL file of the MCP server `server-memory`
+    ExportGraph,
+    /// Add the JSONL file of the MCP server `server-memory` to the knowledge graph of your agents
+    ImportGraph {
+        /// The file; standard input when left out
+        file: Option<PathBuf>,
+    },
 }
 
 impl EntitiesCommand {
@@ -114,6 +121,8 @@ impl EntitiesCommand {
             EntitiesSubcommand::Search { words, limit } => {
                 print_matches(common, &words.join(" "), *limit)
             }
+            EntitiesSubcommand::ExportGraph => graph::export(common),
+            EntitiesSubcommand::ImportGraph { file } => graph::import(common, file.as_deref()),
             change => change.carry_out(common),
         }?;
         Ok(ExitCode::SUCCESS)
@@ -171,7 +180,11 @@ impl EntitiesSubcommand {
                 write_entities(&daybook, |lock, stamp, _| delete(lock, stamp, entity))?;
                 format!("Deleted memory entity {entity}. The history of your memory folder has it.")
             }
-            Self::List { .. } | Self::Show { .. } | Self::Search { .. } => return Ok(()),
+            Self::List { .. }
+            | Self::Show { .. }
+            | Self::Search { .. }
+            | Self::ExportGraph
+            | Self::ImportGraph { .. } => return Ok(()),
         };
         if common.json {
             return print_json(&json!({ "summary": message }));

@@ -1,4 +1,4 @@
-//! Homes of Codex, MindRoom and Daycare among the paths of an import.
+//! Homes of Codex, MindRoom and Daycare, and agents' databases, among the paths of an import.
 
 use std::collections::BTreeSet;
 use std::io::{self, Cursor, Read};
@@ -15,7 +15,7 @@ use daybook_engine::import::{FileReport, ImportCandidate, ImportReport};
 use daybook_engine::jobs::WorkerContext;
 use daybook_engine::jobs::homes::take_over;
 use daybook_engine::places::stored_path::stored_path;
-use daybook_store::sqlite::{agno_rows, opencode_lines, opencode_sessions};
+use daybook_store::sqlite::{SessionDatabase, agno_rows};
 use serde_json::{Value, json};
 
 use crate::folders::data_folder::display_path;
@@ -30,18 +30,18 @@ const SQLITE: &[u8] = b"SQLite format 3\0";
 #[derive(Default)]
 pub(super) struct HomesToImport(Vec<Home>);
 
-/// The lines of one session in a database of OpenCode, read when they are first asked for.
-struct OpenCodeSession {
-    path: PathBuf,
+/// The lines of one session in an agent's database, read when they are first asked for.
+struct StoredSession {
+    database: SessionDatabase,
     session: String,
     lines: Option<Cursor<Vec<u8>>>,
 }
 
-impl Read for OpenCodeSession {
+impl Read for StoredSession {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.lines.is_none() {
-            let lines = opencode_lines(&self.path, &self.session).map_err(io::Error::other)?;
-            self.lines = Some(Cursor::new(lines));
+            let lines = self.database.lines(&self.session);
+            self.lines = Some(Cursor::new(lines.map_err(io::Error::other)?));
         }
         match &mut self.lines {
             Some(lines) => lines.read(buffer),
@@ -96,7 +96,7 @@ impl HomesToImport {
         names
     }
 
-    /// Puts the rows of sessions in place of each database of Agno: those that its system has learned from apart.
+    /// Puts the sessions in place of each agent's database: those that a home's system has learned from apart.
     pub(super) fn read_databases(&self, candidates: Vec<ImportCandidate>) -> Vec<ImportCandidate> {
         let mut read = Vec::new();
         for candidate in candidates {
@@ -117,13 +117,14 @@ impl HomesToImport {
         read
     }
 
-    /// The sessions of a database of OpenCode or Agno; `None` where it is another one.
+    /// The sessions of an agent's database; `None` where it is another program's.
     fn read_database(&self, path: &Path) -> Result<Option<Vec<ImportCandidate>>, StoreError> {
-        if let Some(sessions) = opencode_sessions(path)? {
-            let streams = sessions.into_iter().map(|session| ImportCandidate::Stream {
+        if let Some(database) = SessionDatabase::recognize(path)? {
+            let sessions = database.sessions()?.into_iter();
+            let streams = sessions.map(|session| ImportCandidate::Stream {
                 name: format!("{}#{session}", stored_path(path)),
-                input: Box::new(OpenCodeSession {
-                    path: path.to_owned(),
+                input: Box::new(StoredSession {
+                    database: database.clone(),
                     session,
                     lines: None,
                 }),

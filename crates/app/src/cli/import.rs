@@ -28,7 +28,7 @@ use crate::background::host_folders;
 use crate::backup::archive::is_archive;
 use crate::clock::SystemClock;
 use crate::folders::hosts::{TranscriptFile, transcripts_in};
-use crate::folders::transcript_places::transcript_folders;
+use crate::folders::transcript_places::{TranscriptFolder, histories_in, transcript_folders};
 use crate::folders::{data_folder, sample};
 use crate::models::embedding::embed_waiting;
 use crate::process::{block_on, lower_priority, stop_on_interrupt};
@@ -359,23 +359,22 @@ impl ImportCommand {
         if say {
             eprint_line!("Looking where agents keep their sessions …");
         }
+        let look_in = |folder: &TranscriptFolder| {
+            let mut found = transcripts_in(folder);
+            found.retain(|found| filter.keeps(found));
+            if say && !found.is_empty() {
+                let place = data_folder::display_path(&folder.path);
+                eprint_line!("  {}", found_line(folder.name, &place, &found));
+            }
+            found
+        };
         let mut all: Vec<TranscriptFile> = Vec::new();
         for folder in transcript_folders() {
-            let found: Vec<TranscriptFile> = transcripts_in(&folder)
-                .into_iter()
-                .filter(|found| filter.keeps(found))
-                .collect();
-            if say && !found.is_empty() {
-                eprint_line!(
-                    "  {}",
-                    found_line(
-                        folder.name,
-                        &data_folder::display_path(&folder.path),
-                        &found
-                    )
-                );
-            }
-            all.extend(found);
+            all.extend(look_in(&folder));
+        }
+        let folders = all.iter().filter_map(|found| found.peek.folder.as_deref());
+        for history in histories_in(folders) {
+            all.extend(look_in(&history));
         }
         if all.is_empty() {
             eprint_line!(

@@ -15,6 +15,7 @@ mod export;
 mod failure;
 mod first_run;
 mod forecast;
+mod graph;
 mod groups;
 mod handback;
 mod history;
@@ -29,6 +30,7 @@ mod mcp;
 mod memories;
 mod move_store;
 mod next_steps;
+mod open;
 mod persons_word;
 mod projects;
 mod purge;
@@ -98,6 +100,8 @@ enum CliCommand {
     Worker(update::WorkerCommand),
     #[command(about = "Answer agents over HTTP, on this machine")]
     Serve(serve::ServeCommand),
+    #[command(about = "Show the memory in a browser")]
+    Open(open::OpenCommand),
     /// Find what is remembered, with its source
     #[command(alias = "search")]
     Recall(recall::RecallCommand),
@@ -215,6 +219,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Update(command) => command.run(common),
         CliCommand::Worker(command) => command.run(common),
         CliCommand::Serve(command) => command.run(common),
+        CliCommand::Open(command) => command.run(common),
         CliCommand::Recall(command) => command.run(common),
         CliCommand::Context(command) => command.run(common),
         CliCommand::Remember(command) => command.run(common),
@@ -314,6 +319,7 @@ impl CliCommand {
             | Self::Trigger(_)
             | Self::Threads(_)
             | Self::Serve(_)
+            | Self::Open(_)
             | Self::Recall(_)
             | Self::Context(_)
             | Self::Remember(_)

@@ -49,7 +49,7 @@ impl RememberCommand {
             caller: caller.as_ref(),
         };
         let stop = Stop::default();
-        let note = block_on(save_note(&daybook, &text, &scope, &folder, by, &stop))?;
+        let note = block_on(save_note(&daybook, &text, &scope, Some(&folder), by, &stop))?;
         if common.json {
             print_json(&note_json(&note))?;
         } else {

@@ -30,7 +30,30 @@ pub(crate) struct ServeCommand {
 }
 
 impl ServeCommand {
+    /// A server at an address of this machine.
+    pub(super) fn here(listen: SocketAddr, no_follow: bool) -> Self {
+        Self {
+            listen,
+            allow_remote: false,
+            no_follow,
+        }
+    }
+
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
+        self.run_with(common, |_, listening| {
+            if self.allow_remote {
+                warn_of_remote(listening.socket);
+            }
+            print_listening(common, listening)
+        })
+    }
+
+    /// Serves until it is stopped. `on_listening` is called once the server listens.
+    pub(super) fn run_with(
+        &self,
+        common: &CommonArgs,
+        on_listening: impl FnOnce(&Daybook, &Listening) -> Result<()>,
+    ) -> Result<ExitCode> {
         if !self.listen.ip().is_loopback() && !self.allow_remote {
             bail!(
                 "other machines can reach {}, and HTTP is not encrypted; listen on \
@@ -51,12 +74,7 @@ impl ServeCommand {
             self.listen,
             self.allow_remote,
             &stop,
-            |listening| {
-                if self.allow_remote {
-                    warn_of_remote(listening.socket);
-                }
-                print_listening(common, listening)
-            },
+            |listening| on_listening(&daybook, listening),
         )?;
         Ok(ExitCode::SUCCESS)
     }
@@ -86,6 +104,7 @@ fn print_listening(common: &CommonArgs, listening: &Listening) -> Result<()> {
     print_line!("Listening on {}", listening.address);
     print_line!("  token        {token}");
     print_line!("  description  {}/openapi.json", listening.address);
+    print_line!("  window       {}/window", listening.address);
     print_line!("{}", dim("Ctrl-C ends it; nothing is lost."));
     Ok(())
 }

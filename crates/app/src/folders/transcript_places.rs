@@ -5,6 +5,7 @@
 //!
 //! Not here: hosts whose settings Daybook changes (`hosts`).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::data_folder;
@@ -61,11 +62,39 @@ const PLACES: &[TranscriptPlace] = &[
         below: &["session-state"],
     },
     TranscriptPlace {
+        name: "Copilot chat",
+        agent: "copilot-chat",
+        variable: "XDG_CONFIG_HOME",
+        home: ".config",
+        below: CHATS_OF_CODE,
+    },
+    TranscriptPlace {
+        name: "Copilot chat",
+        agent: "copilot-chat",
+        variable: "",
+        home: "Library/Application Support",
+        below: CHATS_OF_CODE,
+    },
+    TranscriptPlace {
         name: "Cursor",
         agent: "cursor",
         variable: "",
         home: ".cursor",
         below: &["projects"],
+    },
+    TranscriptPlace {
+        name: "Cursor",
+        agent: "cursor",
+        variable: "XDG_CONFIG_HOME",
+        home: ".config",
+        below: &["Cursor/User/globalStorage/state.vscdb"],
+    },
+    TranscriptPlace {
+        name: "Cursor",
+        agent: "cursor",
+        variable: "",
+        home: "Library/Application Support",
+        below: &["Cursor/User/globalStorage/state.vscdb"],
     },
     TranscriptPlace {
         name: "OpenCode",
@@ -121,19 +150,46 @@ const PLACES: &[TranscriptPlace] = &[
         agent: "goose",
         variable: "XDG_DATA_HOME",
         home: ".local/share",
-        below: &["goose/sessions"],
+        below: &["goose/sessions", "goose/sessions/sessions.db"],
     },
     TranscriptPlace {
         name: "Hermes",
-        agent: "chat",
-        variable: "",
+        agent: "hermes",
+        variable: "HERMES_HOME",
         home: ".hermes",
-        below: &["sessions"],
+        below: &["sessions", "state.db"],
+    },
+    TranscriptPlace {
+        name: "Aider",
+        agent: "aider",
+        variable: "",
+        home: "",
+        below: &[AIDER],
     },
 ];
 
+/// The folders below VS Code's own in which workspaces, and windows without one, keep chats.
+const CHATS_OF_CODE: &[&str] = &[
+    "Code/User/workspaceStorage",
+    "Code/User/globalStorage/emptyWindowChatSessions",
+    "Code - Insiders/User/workspaceStorage",
+    "Code - Insiders/User/globalStorage/emptyWindowChatSessions",
+];
+
+/// The history that Aider keeps in a project's folder.
+const AIDER: &str = ".aider.chat.history.md";
+
 /// Folders whose JSON documents are sessions; elsewhere a document is an agent's own settings.
-const OF_DOCUMENTS: &[&str] = &["chats", "opencode/storage/session", ".hermes/sessions"];
+const OF_DOCUMENTS: &[&str] = &[
+    "chats",
+    "chatSessions",
+    "emptyWindowChatSessions",
+    "opencode/storage/session",
+    ".hermes/sessions",
+];
+
+/// Folders in which extensions of an editor keep files of their own, and the only ones below them that hold sessions.
+const OF_EXTENSIONS: (&str, &str) = ("workspaceStorage", "chatSessions");
 
 /// Endings of files of lines beside sessions that are none.
 const OF_OTHER_THINGS: &[&str] = &[".trajectory.jsonl"];
@@ -171,6 +227,17 @@ fn home_of(place: &TranscriptPlace) -> Option<PathBuf> {
     }
 }
 
+/// The histories of Aider in the folders that other agents worked in.
+pub(crate) fn histories_in<'f>(folders: impl Iterator<Item = &'f str>) -> Vec<TranscriptFolder> {
+    let folders: BTreeSet<&str> = folders.collect();
+    let found = folders.into_iter().map(|folder| TranscriptFolder {
+        name: "Aider",
+        agent: "aider",
+        path: Path::new(folder).join(AIDER),
+    });
+    found.filter(|history| history.path.is_file()).collect()
+}
+
 /// Whether a file below such a folder may be a transcript.
 pub(crate) fn is_transcript(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -180,6 +247,10 @@ pub(crate) fn is_transcript(path: &Path) -> bool {
             .any(|above| above.ends_with(folder))
     };
     if OF_OTHER_THINGS.iter().any(|ending| name.ends_with(ending)) {
+        return false;
+    }
+    let (extensions, sessions) = OF_EXTENSIONS;
+    if is_in(&extensions) && !is_in(&sessions) {
         return false;
     }
     name.ends_with(".jsonl")
@@ -204,6 +275,10 @@ mod tests {
             false,
         );
         check("/home/ada/.gemini/tmp/tidepool/logs.json", false);
+        let storage = "/home/ada/.config/Code/User/workspaceStorage/7f";
+        check(&format!("{storage}/chatSessions/1.json"), true);
+        check(&format!("{storage}/chatSessions/1.jsonl"), true);
+        check(&format!("{storage}/an.extension/1.jsonl"), false);
         check(
             "/home/ada/.local/share/opencode/storage/session/p/ses_1.json",
             true,

@@ -24,7 +24,7 @@ use utoipa_axum::routes;
 
 use super::executor::{RequestExecutor, TenantExecutors};
 use super::fault::{ErrorBody, HttpFault};
-use super::serving::EndlessBody;
+use super::serving::OpenBody;
 
 /// How often the store is asked: other programs change it, too.
 const LOOK: Duration = Duration::from_millis(500);
@@ -60,7 +60,7 @@ struct ScopeChange {
         (status = "default", description = "There is no stream", body = ErrorBody),
     ),
 )]
-async fn changes(executor: RequestExecutor) -> Result<Response, HttpFault> {
+pub(super) async fn changes(executor: RequestExecutor) -> Result<Response, HttpFault> {
     let permit = executor.stream_permit()?;
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -80,7 +80,7 @@ async fn changes(executor: RequestExecutor) -> Result<Response, HttpFault> {
         (CACHE_CONTROL, "no-store"),
     ];
     let body = Body::from_stream(events);
-    Ok((headers, Extension(EndlessBody), body).into_response())
+    Ok((headers, Extension(OpenBody), body).into_response())
 }
 
 /// One open stream.

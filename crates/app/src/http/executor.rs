@@ -17,6 +17,7 @@ use tracing::{Instrument, Span};
 use super::fault::HttpFault;
 use super::idempotency::KeyedRequests;
 use super::traffic::RequestCounts;
+use crate::mcp::{McpEndpoint, SERVED_CALLS};
 use crate::service::shown_uses::{Interface, ShownUse};
 use crate::wiring::Daybook;
 
@@ -29,13 +30,20 @@ const MAX_STREAMS: usize = 32;
 #[derive(Clone)]
 pub(super) struct TenantExecutors {
     own: RequestExecutor,
-    tenants: Arc<BTreeMap<Tenant, Arc<Daybook>>>,
+    tenants: Arc<BTreeMap<Tenant, TenantMemory>>,
+}
+
+/// The memory of one tenant, with its MCP server.
+#[derive(Clone)]
+struct TenantMemory {
+    daybook: Arc<Daybook>,
+    mcp: Arc<McpEndpoint>,
 }
 
 /// Executes the requests of one tenant. All tenants share one limit on concurrent requests.
 #[derive(Clone)]
 pub(super) struct RequestExecutor {
-    daybook: Arc<Daybook>,
+    memory: TenantMemory,
     /// Whether the tenant is the server's own, which may see what concerns the whole server.
     is_own: bool,
     request_permits: Arc<Semaphore>,
@@ -56,11 +64,17 @@ impl TenantExecutors {
         most: usize,
         stop: &Stop,
     ) -> Self {
+        let calls = Arc::new(Semaphore::new(SERVED_CALLS));
+        let memory = |daybook: Arc<Daybook>| TenantMemory {
+            mcp: Arc::new(McpEndpoint::new(&daybook, &calls, stop)),
+            daybook,
+        };
         let others = tenants.filter(|tenant| **tenant != own.tenant);
-        let tenants = others.map(|tenant| (tenant.clone(), Arc::new(own.for_tenant(tenant))));
+        let tenants =
+            others.map(|tenant| (tenant.clone(), memory(Arc::new(own.for_tenant(tenant)))));
         Self {
             own: RequestExecutor {
-                daybook: Arc::clone(own),
+                memory: memory(Arc::clone(own)),
                 is_own: true,
                 request_permits: Arc::new(Semaphore::new(most)),
                 record_permits: Arc::new(Semaphore::new(MAX_RECORDS)),
@@ -79,7 +93,7 @@ impl TenantExecutors {
 
     /// The requests with a key, of which none is worked on yet.
     pub(super) fn keyed_requests(&self) -> KeyedRequests {
-        KeyedRequests::new(&self.own.daybook)
+        KeyedRequests::new(&self.own.memory.daybook)
     }
 }
 
@@ -94,14 +108,14 @@ impl FromRequestParts<TenantExecutors> for RequestExecutor {
     ) -> Result<Self, HttpFault> {
         let tenant = parts.extensions.get::<Tenant>();
         let tenant = tenant.ok_or_else(|| HttpFault::unauthorized("a token is needed"))?;
-        if *tenant == executors.own.daybook.tenant {
+        if *tenant == executors.own.memory.daybook.tenant {
             return Ok(executors.own.clone());
         }
-        let daybook = executors.tenants.get(tenant);
-        let daybook =
-            daybook.ok_or_else(|| HttpFault::unauthorized("the token is not this server's"))?;
+        let memory = executors.tenants.get(tenant);
+        let memory =
+            memory.ok_or_else(|| HttpFault::unauthorized("the token is not this server's"))?;
         Ok(Self {
-            daybook: Arc::clone(daybook),
+            memory: memory.clone(),
             is_own: false,
             ..executors.own.clone()
         })
@@ -117,6 +131,11 @@ impl RequestExecutor {
     /// Whether the request may see what concerns all tenants of the server.
     pub(super) fn is_own(&self) -> bool {
         self.is_own
+    }
+
+    /// The MCP server of the tenant.
+    pub(super) fn mcp(&self) -> &McpEndpoint {
+        &self.memory.mcp
     }
 
     /// The request to end the server.
@@ -137,7 +156,7 @@ impl RequestExecutor {
             return;
         };
         let (record, runtime) = (
-            ShownUse::new(&self.daybook, Interface::Http, used),
+            ShownUse::new(&self.memory.daybook, Interface::Http, used),
             Handle::current(),
         );
         tokio::task::spawn_blocking(move || {
@@ -159,7 +178,7 @@ impl RequestExecutor {
         let Ok(permit) = Arc::clone(&self.request_permits).try_acquire_owned() else {
             return Err(HttpFault::busy("too many requests at once"));
         };
-        let (daybook, runtime) = (Arc::clone(&self.daybook), Handle::current());
+        let (daybook, runtime) = (Arc::clone(&self.memory.daybook), Handle::current());
         let request = Span::current();
         let done = tokio::task::spawn_blocking(move || {
             let done = runtime.block_on(work(daybook).instrument(request));

@@ -22,6 +22,9 @@ use crate::service::RequestError;
 use crate::terminal::logging::{class, files_error, print_error, store_error};
 use crate::terminal::suggest;
 
+/// The type of pages, whose errors are pages, too.
+pub(super) const HTML: &str = "text/html; charset=utf-8";
+
 /// The body of every answer that is not a success.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ErrorBody {
@@ -55,6 +58,17 @@ impl HttpFault {
         }
     }
 
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// For people: what happened, to which thing, and what to do next.
+    pub(super) fn message(&self) -> String {
+        // It may quote the request.
+        let redacted = Redactor::current().redact(&self.message);
+        redacted.text.into_owned()
+    }
+
     /// The request makes no sense as it is.
     pub(super) fn request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
@@ -84,8 +98,7 @@ impl IntoResponse for HttpFault {
         let body = ErrorBody {
             error: ErrorShown {
                 code: self.code,
-                // It may quote the request.
-                message: Redactor::current().redact(&self.message).text.into_owned(),
+                message: self.message(),
             },
         };
         let mut response = (self.status, Json(body)).into_response();
@@ -234,9 +247,9 @@ pub(super) async fn no_such_route(uri: Uri) -> HttpFault {
 /// Gives answers of the layers below that are only a status the common form of body.
 pub(super) async fn always_json(response: Response) -> Response {
     let status = response.status();
-    let is_json =
-        response.headers().get(CONTENT_TYPE) == Some(&HeaderValue::from_static("application/json"));
-    if is_json || !(status.is_client_error() || status.is_server_error()) {
+    let kind = response.headers().get(CONTENT_TYPE);
+    let is_made = kind.is_some_and(|kind| kind == "application/json" || kind == HTML);
+    if is_made || !(status.is_client_error() || status.is_server_error()) {
         return response;
     }
     let fault = match status {

@@ -24,7 +24,7 @@ use crate::service::file_changes::{
     FileChange, FileList, FileText, delete_file, list_files, read_file, restore_file, write_file,
 };
 use crate::service::history::{commits_after, parse_file};
-use crate::service::memory_changes::MemoryChange;
+use crate::service::memory_changes::{MemoryChange, RequestedBy};
 use crate::service::scope_choice::{ScopeChoice, open_folder};
 use crate::wiring::Daybook;
 
@@ -207,7 +207,14 @@ async fn write(
         .run(move |daybook| async move {
             let (scope, file) = named(&daybook, &asked, &file).await?;
             let written = (&file, new.text.as_str());
-            write_file(&daybook, &scope, written, new.since.as_deref()).await
+            write_file(
+                &daybook,
+                &scope,
+                written,
+                new.since.as_deref(),
+                RequestedBy::Agent,
+            )
+            .await
         })
         .await?;
     Ok(Json(answer))
@@ -235,7 +242,7 @@ async fn delete(
     let answer = executor
         .run(move |daybook| async move {
             let (scope, file) = named(&daybook, &asked, &file).await?;
-            delete_file(&daybook, &scope, &file).await
+            delete_file(&daybook, &scope, &file, RequestedBy::Agent).await
         })
         .await?;
     Ok(Json(answer))
@@ -312,7 +319,7 @@ async fn restore(
     let answer = executor
         .run(move |daybook| async move {
             let (scope, file) = named(&daybook, &asked, &file).await?;
-            restore_file(&daybook, &scope, &file, &state.at).await
+            restore_file(&daybook, &scope, &file, &state.at, RequestedBy::Agent).await
         })
         .await?;
     Ok(Json(answer))

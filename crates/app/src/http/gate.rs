@@ -1,23 +1,27 @@
 //! Checks each request's host, token and declared size before it reaches a route.
 //!
 //! A page in a browser can send requests to this machine under a domain name that resolves to it (DNS rebinding),
-//! so the `Host` of a request must be one of this machine's own names.
+//! so the `Host` of a request must be one of this machine's own names. A page of another site names that site as the
+//! `Origin` of its requests, and is refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::http::header::{AUTHORIZATION, HOST};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use daybook_domain::Tenant;
 
 use super::BODY;
 use super::fault::HttpFault;
+use super::page_answer::{refused, see};
 use super::serving::RequestOrigin;
-use super::token::TenantToken;
+use super::token::{TenantToken, find_token, is_same};
+use super::visitors::{Visitor, Visitors, is_from_here, is_of_window, needs_login};
+use crate::window::links;
 
 /// Routes that need no token: their answers hold nothing of the memory.
 const OPEN: [&str; 3] = ["/health", "/openapi.json", "/docs"];
@@ -25,9 +29,21 @@ const OPEN: [&str; 3] = ["/health", "/openapi.json", "/docs"];
 /// The tokens and the rule for hosts that requests are checked against.
 pub(super) struct RequestGate {
     /// Each opens the memory of its own tenant.
-    pub(super) tokens: Vec<TenantToken>,
+    pub(super) tokens: Arc<Vec<TenantToken>>,
     /// Requests may name any host.
     pub(super) any_host: bool,
+    /// Who may see the window.
+    pub(super) visitors: Arc<Visitors>,
+}
+
+/// How a page of the window is asked for.
+enum PageVisit {
+    /// By a person who is logged in.
+    LoggedIn(Visitor),
+    /// It holds nothing of the memory, so no login is needed.
+    Open,
+    /// By a person who has to log in first.
+    LoginNeeded,
 }
 
 /// Forwards a request with the tenant of its token, or answers with the reason for its refusal.
@@ -36,6 +52,18 @@ pub(super) async fn authorize(
     mut request: Request<Body>,
     next: Next,
 ) -> Response {
+    if is_of_window(request.uri().path()) {
+        return match gate.check_page(&request) {
+            Ok(PageVisit::LoggedIn(visitor)) => {
+                request.extensions_mut().insert(visitor.tenant.clone());
+                request.extensions_mut().insert(visitor);
+                next.run(request).await
+            }
+            Ok(PageVisit::Open) => next.run(request).await,
+            Ok(PageVisit::LoginNeeded) => see(&links::page("login", &[])),
+            Err(fault) => refused(&fault),
+        };
+    }
     let checked = gate.check(&request);
     match checked.and_then(|tenant| gate.mark_authenticated(&request).map(|()| tenant)) {
         Ok(tenant) => {
@@ -49,11 +77,40 @@ pub(super) async fn authorize(
 }
 
 impl RequestGate {
+    /// How a page of the window is asked for.
+    fn check_page(&self, request: &Request<Body>) -> Result<PageVisit, HttpFault> {
+        if !self.any_host {
+            own_host(request)?;
+        }
+        if request.body().size_hint().lower() > BODY as u64 {
+            return Err(HttpFault::too_large());
+        }
+        if request.method() != Method::GET && !is_from_here(request.headers()) {
+            let message = "a page of another site has sent this; nothing was changed";
+            return Err(HttpFault::new(
+                StatusCode::FORBIDDEN,
+                "foreign_page",
+                message,
+            ));
+        }
+        if !needs_login(request.uri().path()) {
+            return Ok(PageVisit::Open);
+        }
+        let Some(visitor) = self.visitors.logged_in(request.headers()) else {
+            return Ok(PageVisit::LoginNeeded);
+        };
+        if let Some(origin) = request.extensions().get::<RequestOrigin>() {
+            origin.prove()?;
+        }
+        Ok(PageVisit::LoggedIn(visitor))
+    }
+
     /// The tenant whose memory the request may reach; none for a route that needs no token.
     fn check(&self, request: &Request<Body>) -> Result<Option<Tenant>, HttpFault> {
         if !self.any_host {
             own_host(request)?;
         }
+        self.own_origin(request)?;
         let tenant = match OPEN.contains(&request.uri().path()) {
             true => None,
             false => Some(self.tenant(request)?),
@@ -62,6 +119,29 @@ impl RequestGate {
             return Err(HttpFault::too_large());
         }
         Ok(tenant)
+    }
+
+    /// Refuses a request of a page of another site: a browser names the site, and other clients name none.
+    fn own_origin(&self, request: &Request<Body>) -> Result<(), HttpFault> {
+        let Some(origin) = request.headers().get(ORIGIN) else {
+            return Ok(());
+        };
+        let origin = origin.to_str().unwrap_or_default();
+        let site = origin.split_once("://").map(|(_, site)| site);
+        let is_own = site.is_some_and(|site| match self.any_host {
+            true => site.eq_ignore_ascii_case(named_host(request)),
+            false => is_loopback(site),
+        });
+        match is_own {
+            true => Ok(()),
+            false => Err(HttpFault::new(
+                StatusCode::FORBIDDEN,
+                "wrong_origin",
+                format!(
+                    "the request comes from a page of \"{origin}\", and pages of other sites may not reach this server"
+                ),
+            )),
+        }
     }
 
     /// Marks the connection of a request with a valid token: it keeps its place from now on, on any route.
@@ -75,8 +155,7 @@ impl RequestGate {
         }
     }
 
-    /// The tenant of the request's token. Every token is compared, so that the time taken does not
-    /// depend on which one matches.
+    /// The tenant of the request's token.
     fn tenant(&self, request: &Request<Body>) -> Result<Tenant, HttpFault> {
         let given = request
             .headers()
@@ -85,12 +164,7 @@ impl RequestGate {
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         let fitting = given.and_then(|(_, given)| {
-            let fits = |token: &TenantToken| is_same(given.trim(), &token.secret);
-            let tokens = self.tokens.iter();
-            tokens.fold(
-                None,
-                |found, token| if fits(token) { Some(token) } else { found },
-            )
+            find_token(&self.tokens, |token| is_same(given.trim(), &token.secret))
         });
         match (given, fitting) {
             (_, Some(token)) => Ok(token.tenant.clone()),
@@ -100,19 +174,15 @@ impl RequestGate {
     }
 }
 
-/// Compares two tokens; the time does not depend on where two of one length differ.
-fn is_same(one: &str, other: &str) -> bool {
-    let differs = one
-        .bytes()
-        .zip(other.bytes())
-        .fold(0, |differs, (a, b)| std::hint::black_box(differs | (a ^ b)));
-    one.len() == other.len() && differs == 0
+/// The host that a request names.
+fn named_host(request: &Request<Body>) -> &str {
+    let host = request.headers().get(HOST);
+    let named = host.and_then(|host| host.to_str().ok());
+    named.or(request.uri().host()).unwrap_or_default()
 }
 
 fn own_host(request: &Request<Body>) -> Result<(), HttpFault> {
-    let host = request.headers().get(HOST);
-    let named = host.and_then(|host| host.to_str().ok());
-    let named = named.or(request.uri().host()).unwrap_or_default();
+    let named = named_host(request);
     if is_loopback(named) {
         return Ok(());
     }

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 use super::bounds::{invalid_request, within};
 use super::executor::{RequestExecutor, TenantExecutors};
 use super::fault::{ErrorBody, HttpFault, QueryParams};
-use crate::service::caller::named_caller;
+use crate::service::caller::{named_caller, reach_of};
 use crate::service::job_list::{JobList, list_jobs};
 use crate::service::moment::beginning;
 use crate::service::sessions::{SessionList, list_sessions};
@@ -77,7 +77,8 @@ async fn sessions(
     let answer = executor
         .run(move |daybook| async move {
             let caller = named_caller!(asked);
-            list_sessions(&daybook, &caller, asked.after.as_deref(), limit).await
+            let reach = reach_of(&daybook, Some(&caller)).await?;
+            list_sessions(&daybook, &reach, asked.after.as_deref(), limit).await
         })
         .await?;
     Ok(Json(answer))

@@ -25,6 +25,7 @@ mod gate;
 mod idempotency;
 mod listen;
 mod listings;
+mod mcp_route;
 mod memories;
 mod memory_items;
 mod memory_tool;
@@ -32,6 +33,7 @@ mod metrics;
 mod misfit;
 mod notes;
 mod openapi;
+mod page_answer;
 mod purge;
 mod refusal;
 mod reported_events;
@@ -44,6 +46,8 @@ mod thread_shapes;
 mod threads;
 mod token;
 mod traffic;
+mod visitors;
+mod window;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -61,10 +65,14 @@ use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 use tower_http::timeout::TimeoutLayer;
 
+use crate::mcp::SERVED_CALLS;
+use crate::window::entry::EntryCode;
+use crate::window::links;
 use crate::wiring::Daybook;
 use connections::{ConnectionLimits, ConnectionTable};
 use executor::TenantExecutors;
 use gate::RequestGate;
+use visitors::Visitors;
 
 /// Largest body of a request, in bytes.
 const BODY: usize = 1024 * 1024;
@@ -115,7 +123,9 @@ pub(crate) fn run(
     // Each request opens some files of the store.
     let requests = (descriptors / 16).clamp(1, REQUESTS);
     let tenants: Vec<Tenant> = tokens.iter().map(|token| token.tenant.clone()).collect();
+    let tokens = Arc::new(tokens);
     let gate = RequestGate {
+        visitors: Arc::new(Visitors::new(&tokens, &daybook.clock)),
         tokens,
         any_host: allow_remote,
     };
@@ -131,6 +141,16 @@ pub(crate) fn run(
     served
 }
 
+/// The address that brings a person into the window of a server of this data folder, once and within a minute.
+pub(crate) fn entry_address(daybook: &Daybook, server: &str) -> Result<String> {
+    let token = token::ensure(&daybook.root, &daybook.tenant)?;
+    let code = EntryCode::make(&token.secret, daybook.clock.now())?;
+    Ok(format!(
+        "{server}{}",
+        links::page("enter", &[("code", &code)])
+    ))
+}
+
 fn bind(address: SocketAddr) -> Result<TcpListener> {
     let listener = TcpListener::bind(address).with_context(|| {
         format!("cannot listen on {address}; choose another port with --listen 127.0.0.1:0")
@@ -142,7 +162,7 @@ fn bind(address: SocketAddr) -> Result<TcpListener> {
 fn runtime() -> Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(THREADS)
-        .max_blocking_threads(REQUESTS)
+        .max_blocking_threads(REQUESTS + SERVED_CALLS)
         .enable_io()
         .enable_time()
         .build()
@@ -151,12 +171,16 @@ fn runtime() -> Result<Runtime> {
 
 fn app(gate: RequestGate, executors: TenantExecutors) -> Router {
     let (router, _) = openapi::documented(routes::all());
+    let visitors = Arc::clone(&gate.visitors);
     let (traffic, keyed) = (executors.traffic(), executors.keyed_requests());
     router
+        .merge(window::all(&visitors))
         .fallback(fault::no_such_route)
+        .layer(from_fn_with_state(Arc::new(keyed), idempotency::replay))
+        // Its streams are no answers that can be kept for a repeat.
+        .merge(mcp_route::route())
         .with_state(executors)
         .layer(DefaultBodyLimit::max(BODY))
-        .layer(from_fn_with_state(Arc::new(keyed), idempotency::replay))
         .layer(TimeoutLayer::with_status_code(
             StatusCode::GATEWAY_TIMEOUT,
             REQUEST,
@@ -187,8 +211,10 @@ mod tests {
             secret: "t".repeat(64),
             tenant: Tenant::local(),
         };
+        let tokens = Arc::new(vec![token]);
         let gate = RequestGate {
-            tokens: vec![token],
+            visitors: Arc::new(Visitors::new(&tokens, &daybook.clock)),
+            tokens,
             any_host: true,
         };
         let executors =

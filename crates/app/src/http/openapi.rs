@@ -29,7 +29,8 @@ route but /health, /openapi.json and /docs needs the token from the file \"token
 Every error has a body {\"error\": {\"code\", \"message\"}}. Every answer has the header x-request-id, \
 which a request may choose. A request that changes something may have the header Idempotency-Key, 1 to 255 \
 bytes long: a repeat within an hour has the same answer, and the work is done once. Lists that may go on \
-have a field \"next\": send its value as \"after\" for the next page.";
+have a field \"next\": send its value as \"after\" for the next page. /mcp, which describes itself to its clients, is \
+MCP over streamable HTTP.";
 
 /// The document as it is published, and the page made from it.
 #[derive(Clone)]

@@ -40,9 +40,9 @@ pub(super) struct RequestOrigin {
     table: Arc<ConnectionTable>,
 }
 
-/// Marks an answer whose body ends when its client goes.
+/// Marks an answer whose body goes on after its beginning: until it is complete, or until its client goes.
 #[derive(Clone)]
-pub(super) struct EndlessBody;
+pub(super) struct OpenBody;
 
 impl RequestOrigin {
     /// Records that a request on this connection had a valid token.
@@ -147,9 +147,9 @@ async fn answer(
     request.extensions_mut().insert(origin);
     let answered = app.call(request).await;
     if let Ok(response) = &answered
-        && response.extensions().get::<EndlessBody>().is_some()
+        && response.extensions().get::<OpenBody>().is_some()
     {
-        // The request is worked on until its client goes, and the connection takes no other one.
+        // The request is worked on until its body has ended, and the connection takes no other one.
         return answered.map(closing);
     }
     connection.end_request(Instant::now());

@@ -65,6 +65,27 @@ pub(super) fn of_tenants(root: &Path) -> Result<Vec<TenantToken>> {
     Ok(tokens)
 }
 
+/// The token that fits. Every one is compared, so that the time taken does not depend on which one does.
+pub(super) fn find_token(
+    tokens: &[TenantToken],
+    fits: impl Fn(&TenantToken) -> bool,
+) -> Option<&TenantToken> {
+    let tokens = tokens.iter();
+    tokens.fold(
+        None,
+        |found, token| if fits(token) { Some(token) } else { found },
+    )
+}
+
+/// Compares two tokens; the time does not depend on where two of one length differ.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    let differs = one
+        .bytes()
+        .zip(other.bytes())
+        .fold(0, |differs, (a, b)| std::hint::black_box(differs | (a ^ b)));
+    one.len() == other.len() && differs == 0
+}
+
 /// Refuses two tenants with one token: it would be ambiguous whose memory the token opens.
 pub(super) fn check_distinct(tokens: &[TenantToken]) -> Result<()> {
     for (n, one) in tokens.iter().enumerate() {

@@ -34,6 +34,16 @@ impl McpCall<'_> {
         })
     }
 
+    /// The folder that the client works in: that of this process, which it started for itself. None over HTTP.
+    pub(super) fn folder(&self) -> Result<Option<PathBuf>> {
+        if self.memory.is_served() {
+            return Ok(None);
+        }
+        let folder = std::env::current_dir();
+        let folder = folder.context("the folder that this server was started in cannot be read");
+        folder.map(Some)
+    }
+
     /// Sets what is recorded after the answer is sent.
     pub(super) fn record_shown(&self, used: InterfaceUse) {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Some(used);
@@ -46,9 +56,4 @@ impl McpCall<'_> {
             false => Ok(()),
         }
     }
-}
-
-/// The folder that the server was started in.
-pub(super) fn server_folder() -> Result<PathBuf> {
-    std::env::current_dir().context("the folder that this server was started in cannot be read")
 }

@@ -3,7 +3,7 @@
 //! The answer to bad arguments names the fault and what is allowed; the client's agent reads
 //! it and tries again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use daybook_domain::{Origin, Scope, Tenant};
@@ -14,8 +14,9 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{self, BUDGET};
 use super::arguments::{AROUND, count, parse_arguments, within};
-use super::call::{McpCall, server_folder};
+use super::call::McpCall;
 use super::entities;
+use super::graph;
 use super::history;
 use super::memory_tool;
 use super::resources::memory_file;
@@ -23,7 +24,8 @@ use super::tools::ToolKind;
 use crate::process::block_on;
 use crate::service::agent_answer::{AgentAnswer, render_recalled};
 use crate::service::caller::{NamedCaller, named_caller, reach_of};
-use crate::service::context::{ContextQuery, context_in};
+use crate::service::context::{ContextQuery, context_at, context_in};
+use crate::service::current_place::CurrentPlace;
 use crate::service::notes::{NoteAuthor, NoteScope, save_note};
 use crate::service::recall::{RecallQuery, answer_query, parse_layer, recall_json};
 use crate::service::show::load_cited;
@@ -55,6 +57,7 @@ pub(super) fn answer(
         ToolKind::Forget => history::forget(call, parse_arguments(arguments)?),
         ToolKind::Edit => history::edit(call, parse_arguments(arguments)?),
         ToolKind::Memory => memory_tool::run(call, parse_arguments(arguments)?),
+        ToolKind::Graph(tool) => graph::run(call, tool, arguments),
     }
 }
 
@@ -137,7 +140,7 @@ fn remember(call: &McpCall<'_>, given: RememberArguments) -> Result<AgentAnswer>
     {
         bail!("\"{name}\" is not a scope; write for example project/tidepool or user/ada");
     }
-    let folder = server_folder()?;
+    let folder = call.folder()?;
     let _turn = call.memory.writing();
     call.check_cancelled()?;
     let daybook = call.memory.existing_or_new()?;
@@ -146,7 +149,7 @@ fn remember(call: &McpCall<'_>, given: RememberArguments) -> Result<AgentAnswer>
         &daybook,
         &given.text,
         &whose,
-        &folder,
+        folder.as_deref(),
         NoteAuthor {
             origin: Origin::Assistant,
             caller: Some(&caller),
@@ -176,9 +179,16 @@ fn context(call: &McpCall<'_>, asked: ContextArguments) -> Result<AgentAnswer> {
         .map(|budget| within("budget", budget, 1, BUDGET as u64));
     let budget = budget.transpose()?;
     let folder = match asked.folder {
+        Some(folder) if folder.is_relative() && call.memory.is_served() => {
+            bail!(
+                "{} is not a whole path, such as /home/ada/tidepool",
+                folder.display()
+            )
+        }
         Some(folder) => std::path::absolute(&folder)
+            .map(Some)
             .with_context(|| format!("{} is not a folder", folder.display()))?,
-        None => server_folder()?,
+        None => call.folder()?,
     };
     let Some(daybook) = call.memory.existing()? else {
         return Ok(answer::nothing_yet(json!({ "text": "" })));
@@ -198,7 +208,18 @@ fn context(call: &McpCall<'_>, asked: ContextArguments) -> Result<AgentAnswer> {
         .held_in(&daybook.settings.venue),
         ..ContextQuery::default()
     };
-    let context = call.read(context_in(&daybook, &folder, &query))?;
+    let context = match folder {
+        Some(folder) => call.read(context_in(&daybook, &folder, &query))?,
+        None => {
+            let nowhere = Path::new("");
+            call.read(context_at(
+                &daybook,
+                CurrentPlace::unknown(),
+                nowhere,
+                &query,
+            ))?
+        }
+    };
     call.record_shown(InterfaceUse::Text(context.assembled.text.clone()));
     Ok(answer::context(&context))
 }

@@ -22,7 +22,7 @@ const BUSY: i32 = -32000;
 /// The byte order mark of UTF-8, which some tools put before a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// The methods with parameters that this server answers; all others are unknown.
-const KNOWN: [&str; 11] = [
+const KNOWN: [&str; 12] = [
     "initialize",
     "ping",
     "tools/list",
@@ -32,6 +32,7 @@ const KNOWN: [&str; 11] = [
     "resources/read",
     "resources/subscribe",
     "resources/unsubscribe",
+    "subscriptions/listen",
     "prompts/list",
     "prompts/get",
 ];
@@ -73,11 +74,15 @@ impl LineRefusal {
         }
     }
 
+    /// The answer.
+    pub(super) fn answer(&self) -> Value {
+        let error = json!({"code": self.code, "message": self.message});
+        json!({"jsonrpc": "2.0", "id": self.id, "error": error})
+    }
+
     /// The answer as a line.
     pub(super) fn line(&self) -> Vec<u8> {
-        let error = json!({"code": self.code, "message": self.message});
-        let answer = json!({"jsonrpc": "2.0", "id": self.id, "error": error});
-        format!("{answer}\n").into_bytes()
+        format!("{}\n", self.answer()).into_bytes()
     }
 }
 
@@ -92,12 +97,12 @@ pub(super) fn read(line: &[u8]) -> ReceivedLine {
     match serde_json::from_slice(line) {
         Ok(Value::Object(message)) => read_message(message),
         Ok(Value::Array(_)) => {
-            refused("several messages in one line are not taken; send one a line".to_owned())
+            refused("several messages at once are not taken; send one at a time".to_owned())
         }
         Ok(_) => refused("a message is a JSON object".to_owned()),
         Err(error) => ReceivedLine::Refused(LineRefusal {
             code: PARSE_ERROR,
-            message: format!("the line is no JSON: {error}"),
+            message: format!("the message is no JSON: {error}"),
             id: IdScanner::id_in(line),
         }),
     }

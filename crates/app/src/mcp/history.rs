@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::arguments::{count, within};
-use super::call::{McpCall, server_folder};
+use super::call::McpCall;
 use crate::process::block_on;
 use crate::service::agent_answer::{AgentAnswer, MAX_MEMORY_BYTES, cut, with_notice};
 use crate::service::caller::{named_caller, reach_of};
@@ -64,9 +64,8 @@ fn opened(call: &McpCall<'_>) -> Result<std::sync::Arc<Daybook>> {
     }
 }
 
-async fn one_scope(daybook: &Daybook, choice: ScopeChoice) -> Result<Scope> {
-    let here = server_folder()?;
-    choice.one(daybook, Some(&here)).await
+async fn one_scope(call: &McpCall<'_>, daybook: &Daybook, choice: ScopeChoice) -> Result<Scope> {
+    choice.one(daybook, call.folder()?.as_deref()).await
 }
 
 #[derive(Deserialize)]
@@ -87,7 +86,7 @@ pub(super) fn history(call: &McpCall<'_>, asked: HistoryArguments) -> Result<Age
     let limit = within("limit", asked.limit.unwrap_or(ITEMS.0), 1, ITEMS.1)?;
     let daybook = opened(call)?;
     let (scope, found) = call.read(async {
-        let scope = one_scope(&daybook, choice!(asked, daybook)).await?;
+        let scope = one_scope(call, &daybook, choice!(asked, daybook)).await?;
         let folder = open_folder(&daybook, &scope).await?;
         let file = asked.file.map(|file| parse_file(&daybook, &scope, &file));
         let found = commits(&folder, file.transpose()?.as_ref(), limit)?;
@@ -131,7 +130,7 @@ pub(super) fn diff(call: &McpCall<'_>, asked: DiffArguments) -> Result<AgentAnsw
         at: asked.at,
     };
     let found = call.read(async {
-        let scope = one_scope(&daybook, choice!(asked, daybook)).await?;
+        let scope = one_scope(call, &daybook, choice!(asked, daybook)).await?;
         let folder = open_folder(&daybook, &scope).await?;
         let file = asked.file.map(|file| parse_file(&daybook, &scope, &file));
         compare(
@@ -172,9 +171,9 @@ pub(super) struct WhyArguments {
 pub(super) fn why(call: &McpCall<'_>, asked: WhyArguments) -> Result<AgentAnswer> {
     let daybook = opened(call)?;
     let origin = call.read(async {
-        let here = server_folder()?;
+        let here = call.folder()?;
         let choice = choice!(asked, daybook);
-        let memory = find_one(&daybook, &choice, Some(&here), &asked.line).await?;
+        let memory = find_one(&daybook, &choice, here.as_deref(), &asked.line).await?;
         let reach = reach_of(&daybook, choice.caller.as_ref()).await?;
         explain(&daybook, &memory, &reach).await
     })?;
@@ -251,7 +250,7 @@ pub(super) fn list(call: &McpCall<'_>, asked: ListArguments) -> Result<AgentAnsw
     };
     let daybook = opened(call)?;
     let found = call.read(async {
-        let scope = one_scope(&daybook, choice!(asked, daybook)).await?;
+        let scope = one_scope(call, &daybook, choice!(asked, daybook)).await?;
         list_memories(&daybook, &scope, &query).await
     })?;
     let mut lines: Vec<String> = found.memories.iter().map(memory_line).collect();
@@ -274,12 +273,12 @@ pub(super) struct ForgetArguments {
 
 pub(super) fn forget(call: &McpCall<'_>, asked: ForgetArguments) -> Result<AgentAnswer> {
     let daybook = opened(call)?;
-    let here = server_folder()?;
+    let here = call.folder()?;
     let _turn = call.memory.writing();
     call.check_cancelled()?;
     let (forgotten, changes) = block_on(async {
         let choice = choice!(asked, daybook);
-        let found = find_memories(&daybook, &choice, Some(&here), &asked.memory).await?;
+        let found = find_memories(&daybook, &choice, here.as_deref(), &asked.memory).await?;
         if found.exact.is_empty() {
             if found.near.is_empty() {
                 bail!(none_found(&asked.memory));
@@ -312,12 +311,12 @@ pub(super) struct EditArguments {
 
 pub(super) fn edit(call: &McpCall<'_>, asked: EditArguments) -> Result<AgentAnswer> {
     let daybook = opened(call)?;
-    let here = server_folder()?;
+    let here = call.folder()?;
     let _turn = call.memory.writing();
     call.check_cancelled()?;
     let (change, secrets) = block_on(async {
         let choice = choice!(asked, daybook);
-        let memory = find_one(&daybook, &choice, Some(&here), &asked.line).await?;
+        let memory = find_one(&daybook, &choice, here.as_deref(), &asked.line).await?;
         edit_line(&daybook, &memory, &asked.words, RequestedBy::Agent).await
     })?;
     let text = format!("Changed in {}. `daybook undo` takes it back.", change.scope);

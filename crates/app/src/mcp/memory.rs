@@ -1,4 +1,4 @@
-//! The data folder of the server: opened at the first question, created for the first note.
+//! The data folder of the server: opened at the first question, created for the first note. Over HTTP it is open already.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +22,8 @@ pub(crate) struct LazyMemory {
     root: PathBuf,
     /// Settings of the command line.
     set: Vec<String>,
+    /// The memory of a server that opened it before its first client came.
+    served: Option<Arc<Daybook>>,
     open: Mutex<OpenedMemory>,
     writing: Mutex<()>,
 }
@@ -31,9 +33,23 @@ impl LazyMemory {
         Self {
             root,
             set,
+            served: None,
             open: Mutex::default(),
             writing: Mutex::new(()),
         }
+    }
+
+    /// The memory of one tenant of a server.
+    pub(super) fn served(daybook: Arc<Daybook>) -> Self {
+        Self {
+            served: Some(Arc::clone(&daybook)),
+            ..Self::new(daybook.root.clone(), Vec::new())
+        }
+    }
+
+    /// Whether clients come from elsewhere, so that the folder of this process is none of theirs.
+    pub(super) fn is_served(&self) -> bool {
+        self.served.is_some()
     }
 
     /// The data folder.
@@ -43,6 +59,9 @@ impl LazyMemory {
 
     /// The memory; `None` while none exists.
     pub(crate) fn existing(&self) -> Result<Option<Arc<Daybook>>> {
+        if let Some(daybook) = &self.served {
+            return Ok(Some(Arc::clone(daybook)));
+        }
         if !Daybook::may_exist(&self.root, &self.set) {
             // The data folder was removed, so the open memory is of a folder that no longer exists.
             locked(&self.open).daybook = None;
@@ -53,6 +72,9 @@ impl LazyMemory {
 
     /// The memory, created when there is none.
     pub(super) fn existing_or_new(&self) -> Result<Arc<Daybook>> {
+        if let Some(daybook) = &self.served {
+            return Ok(Arc::clone(daybook));
+        }
         if !Daybook::may_exist(&self.root, &self.set) {
             locked(&self.open).daybook = None;
             data_folder::create(&self.root)?;

@@ -1,6 +1,6 @@
-//! The MCP server: memory as tools of an agent, on standard input and output.
+//! The MCP server: memory as tools of an agent, on standard input and output, or over HTTP (`served`).
 //!
-//! It starts and answers without opening the data folder, creates nothing until something is to be
+//! On the standard streams it starts and answers without opening the data folder, creates nothing until something is to be
 //! kept, and ends with its client: at the end of standard input. A signal may end it at any
 //! instant, as it may end every command.
 //!
@@ -11,9 +11,12 @@ mod answer;
 mod arguments;
 mod call;
 mod calls;
+mod described;
 mod entities;
 mod envelope;
 mod framing;
+mod graph;
+mod graph_tools;
 mod history;
 mod id_scanner;
 mod in_flight;
@@ -22,6 +25,7 @@ mod memory;
 mod memory_tool;
 mod prompts;
 mod resources;
+mod served;
 mod server;
 mod tools;
 
@@ -33,9 +37,11 @@ use daybook_engine::stop::Stop;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::io::stdio_pipes;
+use tokio::sync::Semaphore;
 
 use self::framing::LineTransport;
 use self::memory::LazyMemory;
+pub(crate) use self::served::{McpEndpoint, SERVED_CALLS, is_stream};
 use self::server::MemoryServer;
 pub(crate) use self::tools::ToolSet;
 use crate::background;
@@ -55,7 +61,7 @@ pub(crate) fn run(common: &CommonArgs, sets: &[ToolSet]) -> Result<ExitCode> {
     // It ends with the process, between two steps or during one: no write can be left incomplete.
     background::start(root.clone(), common.set.clone(), false, Stop::default());
     let memory = Arc::new(LazyMemory::new(root, common.set.clone()));
-    let server = MemoryServer::new(memory, sets);
+    let server = MemoryServer::new(memory, sets, Arc::new(Semaphore::new(CALLS)));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(THREADS)

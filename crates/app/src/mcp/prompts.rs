@@ -14,7 +14,7 @@ const WHAT_DO_WE_KNOW: &str = "what-do-we-know";
 /// The prompts that are offered.
 pub(super) fn all() -> Vec<Prompt> {
     let folder = PromptArgument::new("folder")
-        .with_description("where you work; the server's own folder when left out")
+        .with_description("where you work; left out, where your host started this server")
         .with_required(false);
     let question = PromptArgument::new("question")
         .with_description("what you want to know")

@@ -3,7 +3,8 @@
 //! A resource is named `daybook:///projects/tidepool/memory/MEMORY.md`. Only files of scopes that apply to the caller are
 //! listed and read, as by the tool `show`.
 //!
-//! A subscription is a look at the file every second while there is one: other programs write these files, too.
+//! A subscription is a look at the file every second while there is one: other programs write these files, too. Clients of
+//! the protocol's newest version keep a request open for it ([`listen`]); older ones subscribe to each file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,14 +17,17 @@ use daybook_engine::files::named_file::{self, NamedFileError};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{
     ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
-    ResourceUpdatedNotificationParam,
+    ResourceUpdatedNotificationParam, SubscriptionFilter,
 };
+use rmcp::service::SubscriptionContext;
 use rmcp::{Peer, RoleServer};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::call::McpCall;
+use super::graph;
 use super::memory::LazyMemory;
 use crate::service::caller::{NamedCaller, check_file, reach_of, reached_scopes};
+use crate::service::graph::graph_file;
 use crate::service::scope_choice::open_folder;
 use crate::wiring::Daybook;
 use daybook_domain::Reach;
@@ -31,6 +35,8 @@ use daybook_engine::recall::interface_use::InterfaceUse;
 
 /// What stands before the path of a file below the data folder.
 const SCHEME: &str = "daybook:///";
+/// The knowledge graph, as clients of the server `server-memory` name it.
+const GRAPH: &str = "memory://knowledge-graph";
 /// What is written in another form in a name.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
@@ -130,8 +136,21 @@ pub(super) async fn memory_file(daybook: &Daybook, reach: &Reach, path: &str) ->
     text.context("give a path such as projects/tidepool/memory/MEMORY.md, as `recall` does")
 }
 
+/// The resource of the knowledge graph.
+pub(super) fn graph_resource() -> Resource {
+    Resource::new(GRAPH, "knowledge-graph")
+        .with_title("Knowledge Graph")
+        .with_description("All entities and relations")
+        .with_mime_type("application/json")
+}
+
 /// The text of a resource.
 pub(super) fn read(call: &McpCall<'_>, uri: &str) -> Result<ReadResourceResult> {
+    if uri == GRAPH {
+        let graph = serde_json::to_string_pretty(&graph::read(call)?)?;
+        let contents = ResourceContents::text(graph, uri).with_mime_type("application/json");
+        return Ok(ReadResourceResult::new(vec![contents]));
+    }
     let path = path_of(uri)?;
     let Some(daybook) = call.memory.existing()? else {
         bail!("nothing is remembered yet, so there is no {path}");
@@ -155,9 +174,71 @@ pub(super) fn seen(call: &McpCall<'_>, uri: &str) -> Result<Seen> {
 }
 
 fn look(memory: &LazyMemory, uri: &str) -> Seen {
-    let path = memory.root().join(path_of(uri).ok()?);
+    let path = match uri {
+        GRAPH => graph_file(&*memory.existing().ok()??),
+        _ => memory.root().join(path_of(uri).ok()?),
+    };
     let found = fs::symlink_metadata(path).ok()?;
     Some((found.modified().ok()?, found.len()))
+}
+
+/// The files of a request that may be watched. Whether its caller reads them, [`readable`] decides.
+pub(super) fn watchable(requested: &SubscriptionFilter) -> SubscriptionFilter {
+    let uris = requested.resource_subscriptions.iter().flatten();
+    let uris = uris.filter(|uri| *uri == GRAPH || path_of(uri).is_ok());
+    let uris = uris.take(SUBSCRIPTIONS);
+    SubscriptionFilter::builder()
+        .resource_subscriptions(uris)
+        .build()
+}
+
+/// Those of the files that this caller reads.
+pub(super) fn readable(call: &McpCall<'_>, mut uris: Vec<String>) -> Result<Vec<String>> {
+    uris.retain(|uri| read(call, uri).is_ok());
+    Ok(uris)
+}
+
+/// Tells the client of changes until it ends the subscription.
+pub(super) async fn listen(
+    memory: &LazyMemory,
+    uris: Vec<String>,
+    subscription: &SubscriptionContext,
+) {
+    // The client knows that it is subscribed before the first look, which therefore reports every file: a change in between
+    // would be lost.
+    let mut files: BTreeMap<String, Seen> = uris.into_iter().map(|uri| (uri, None)).collect();
+    let mut looks = looks();
+    loop {
+        tokio::select! {
+            () = subscription.cancelled() => return,
+            _ = looks.tick() => {}
+        }
+        for uri in changed(memory, &mut files) {
+            let told = subscription.sink().notify_resource_updated(uri).await;
+            if told.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn looks() -> Interval {
+    let mut looks = interval(LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    looks
+}
+
+/// The files that changed since the last look.
+fn changed(memory: &LazyMemory, files: &mut BTreeMap<String, Seen>) -> Vec<String> {
+    let mut changed = Vec::new();
+    for (uri, seen) in files {
+        let now = look(memory, uri);
+        if *seen != now {
+            *seen = now;
+            changed.push(uri.clone());
+        }
+    }
+    changed
 }
 
 /// The files that a client watches.
@@ -209,10 +290,12 @@ impl Subscriptions {
 
     /// Looks at the files until none is watched, or the client is gone.
     async fn watch(self: Arc<Self>, peer: Peer<RoleServer>) {
-        let mut looks = interval(LOOK);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut looks = looks();
         loop {
             looks.tick().await;
+            if peer.is_transport_closed() {
+                return;
+            }
             let Some(changed) = self.changed() else {
                 return;
             };
@@ -232,15 +315,7 @@ impl Subscriptions {
             watched.is_watching = false;
             return None;
         }
-        let mut changed = Vec::new();
-        for (uri, seen) in &mut watched.files {
-            let now = look(&self.memory, uri);
-            if *seen != now {
-                *seen = now;
-                changed.push(uri.clone());
-            }
-        }
-        Some(changed)
+        Some(changed(&self.memory, &mut watched.files))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, bail};
+use axum::http::request::Parts;
 use daybook_engine::stage::inside;
 use daybook_engine::stop::Stop;
 use daybook_text::names::redact_name;
@@ -12,9 +13,9 @@ use rmcp::model::{
     GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
     ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    UnsubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::sync::{Semaphore, oneshot};
 use tracing::field::Empty;
@@ -23,8 +24,8 @@ use tracing::{debug, debug_span};
 use super::call::McpCall;
 use super::memory::LazyMemory;
 use super::resources::Subscriptions;
-use super::tools::{NamedTool, ToolSet, offered, present_name};
-use super::{CALLS, answer, calls, prompts, resources};
+use super::tools::{NamedTool, RequestedSets, ToolSet, offered, present_name};
+use super::{answer, calls, prompts, resources};
 use crate::folders::hosts::AgentHost;
 use crate::process::block_on;
 use crate::service::shown_uses::{Interface, ShownUse};
@@ -76,7 +77,8 @@ fn check_memory_is_on(call: &McpCall<'_>, agent: Option<&str>) -> Result<()> {
 
 /// The memory as a server of the protocol.
 pub(super) struct MemoryServer {
-    tools: Vec<NamedTool>,
+    /// The sets of tools that are offered where a request names none.
+    sets: Vec<ToolSet>,
     memory: Arc<LazyMemory>,
     turns: Arc<Semaphore>,
     subscriptions: Arc<Subscriptions>,
@@ -99,9 +101,10 @@ impl ServerHandler for MemoryServer {
     async fn list_tools(
         &self,
         _page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.tools.iter().map(NamedTool::described).collect();
+        let tools = self.tools(&context);
+        let tools = tools.iter().map(NamedTool::described).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -111,8 +114,9 @@ impl ServerHandler for MemoryServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = present_name(&request.name);
-        let Some(tool) = self.tools.iter().find(|tool| tool.name() == name) else {
-            let known: Vec<&str> = self.tools.iter().map(NamedTool::name).collect();
+        let tools = self.tools(&context);
+        let Some(tool) = tools.iter().find(|tool| tool.name() == name) else {
+            let known: Vec<&str> = tools.iter().map(NamedTool::name).collect();
             let known = known.join(", ");
             let redactor = Redactor::current();
             let name = redact_name(&redactor, &request.name);
@@ -141,9 +145,14 @@ impl ServerHandler for MemoryServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let after = page.and_then(|page| page.cursor);
+        let has_graph = after.is_none() && self.sets(&context).contains(&ToolSet::ServerMemory);
         let work = move |call: &McpCall<'_>| resources::list(call, after.as_deref());
         let listed = self.work_on("resources/list", &context, work).await?;
-        listed.map_err(|error| refused("resources/list", &error))
+        let mut listed = listed.map_err(|error| refused("resources/list", &error))?;
+        if has_graph {
+            listed.resources.insert(0, resources::graph_resource());
+        }
+        Ok(listed)
     }
 
     async fn list_resource_templates(
@@ -190,6 +199,23 @@ impl ServerHandler for MemoryServer {
         Ok(())
     }
 
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(resources::watchable(requested))
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let uris = subscription.accepted().resource_subscriptions.clone();
+        let work = move |call: &McpCall<'_>| resources::readable(call, uris.unwrap_or_default());
+        let context = subscription.request_context();
+        let uris = self.work_on("subscriptions/listen", context, work).await?;
+        let uris = uris.map_err(|error| refused("subscriptions/listen", &error))?;
+        resources::listen(&self.memory, uris, &subscription).await;
+        Ok(())
+    }
+
     async fn list_prompts(
         &self,
         _page: Option<PaginatedRequestParams>,
@@ -223,14 +249,26 @@ fn refused(what: &str, error: &anyhow::Error) -> ErrorData {
 }
 
 impl MemoryServer {
-    /// A server of a memory, with the tools of these sets.
-    pub(super) fn new(memory: Arc<LazyMemory>, sets: &[ToolSet]) -> Self {
+    /// A server of a memory, with the tools of these sets. `turns` bounds the calls that are worked on at once.
+    pub(super) fn new(memory: Arc<LazyMemory>, sets: &[ToolSet], turns: Arc<Semaphore>) -> Self {
         Self {
-            tools: offered(sets),
+            sets: sets.to_vec(),
             subscriptions: Arc::new(Subscriptions::new(Arc::clone(&memory))),
             memory,
-            turns: Arc::new(Semaphore::new(CALLS)),
+            turns,
         }
+    }
+
+    /// The sets of tools of a request: over HTTP, those that its address names.
+    fn sets<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> &'a [ToolSet] {
+        let parts = context.extensions.get::<Parts>();
+        let requested = parts.and_then(|parts| parts.extensions.get::<RequestedSets>());
+        requested.map_or(&self.sets, |requested| &requested.0)
+    }
+
+    /// The tools that a request may call.
+    fn tools(&self, context: &RequestContext<RoleServer>) -> Vec<NamedTool> {
+        offered(self.sets(context))
     }
 
     /// Runs `work` on a blocking thread, until the request is cancelled. Its permit is held until the work has ended, even

@@ -8,8 +8,11 @@ use daybook_domain::ObservationKind;
 use daybook_engine::extract::entity_tools::{
     EntityTool, create_entity_tool, list_entities_tool, upsert_record_tool,
 };
-use rmcp::model::{Tool, ToolAnnotations};
-use serde_json::{Map, Value, json};
+use rmcp::model::Tool;
+use serde_json::{Value, json};
+
+use super::described::{editing, object, reading, writing};
+use super::graph_tools::{self, GraphTool};
 
 /// Tools that are offered together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -22,7 +25,23 @@ pub(crate) enum ToolSet {
     History,
     /// Also memory: Anthropic's memory tool, on the memory folder
     MemoryTool,
+    /// Instead of the default ones, the nine tools of the server `server-memory`
+    ServerMemory,
 }
+
+impl ToolSet {
+    /// Whether it has all the tools of another server, for agents that know those.
+    fn is_of_another_server(self) -> bool {
+        match self {
+            Self::ServerMemory => true,
+            Self::Default | Self::Entities | Self::History | Self::MemoryTool => false,
+        }
+    }
+}
+
+/// The sets of tools that the address of a request over HTTP names.
+#[derive(Clone)]
+pub(super) struct RequestedSets(pub(super) Vec<ToolSet>);
 
 /// Each tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +60,7 @@ pub(super) enum ToolKind {
     Forget,
     Edit,
     Memory,
+    Graph(GraphTool),
 }
 
 /// A tool with its description.
@@ -73,10 +93,15 @@ pub(super) fn present_name(name: &str) -> &str {
     renamed.map_or(name, |(_, present)| present)
 }
 
-/// The tools of these sets; the default ones are always there.
+/// The tools of these sets. The default ones are there, too, unless a set of another server takes their place.
 pub(super) fn offered(sets: &[ToolSet]) -> Vec<NamedTool> {
     use ToolKind::{Context, CreateEntity, Forget, List, ListEntities, Recall, Remember, Show};
-    let mut kind = vec![Recall, Remember, Context, Show, List, Forget];
+    let mut kind = match sets.iter().any(|set| set.is_of_another_server())
+        && !sets.contains(&ToolSet::Default)
+    {
+        true => Vec::new(),
+        false => vec![Recall, Remember, Context, Show, List, Forget],
+    };
     if sets.contains(&ToolSet::Entities) {
         kind.extend([CreateEntity, ToolKind::UpsertRecord, ListEntities]);
     }
@@ -86,6 +111,9 @@ pub(super) fn offered(sets: &[ToolSet]) -> Vec<NamedTool> {
     }
     if sets.contains(&ToolSet::MemoryTool) {
         kind.push(ToolKind::Memory);
+    }
+    if sets.contains(&ToolSet::ServerMemory) {
+        kind.extend(GraphTool::ALL.map(ToolKind::Graph));
     }
     let named = |kind: ToolKind| NamedTool {
         kind,
@@ -182,6 +210,7 @@ fn tool(kind: ToolKind) -> Tool {
              str_replace, insert, delete, rename. The person can undo each change.",
             memory(),
         ),
+        ToolKind::Graph(graph) => graph_tools::tool(graph),
     }
 }
 
@@ -192,52 +221,6 @@ fn entity_tool(
     describe: fn(&'static str, &str, &'static str, Value) -> Tool,
 ) -> Tool {
     describe(tool.name, title, tool.about, tool.arguments)
-}
-
-fn reading(name: &'static str, title: &str, about: &'static str, takes: Value) -> Tool {
-    let hints = ToolAnnotations::with_title(title).read_only(true);
-    describe(name, title, about, takes, hints)
-}
-
-/// Describes a tool that writes. All of these are idempotent and delete nothing.
-fn writing(name: &'static str, title: &str, about: &'static str, takes: Value) -> Tool {
-    let hints = ToolAnnotations::with_title(title).read_only(false);
-    describe(name, title, about, takes, hints)
-}
-
-/// Describes a tool that may delete, and that changes something again when it is called again.
-fn editing(name: &'static str, title: &str, about: &'static str, takes: Value) -> Tool {
-    let hints = ToolAnnotations::with_title(title).read_only(false);
-    let mut tool = describe(name, title, about, takes, hints);
-    let hints = tool.annotations.take().unwrap_or_default();
-    tool.annotations = Some(hints.destructive(true).idempotent(false));
-    tool
-}
-
-fn describe(
-    name: &'static str,
-    title: &str,
-    about: &'static str,
-    takes: Value,
-    hints: ToolAnnotations,
-) -> Tool {
-    let takes: Map<String, Value> = match takes {
-        Value::Object(takes) => takes,
-        _ => Map::new(),
-    };
-    let hints = hints.destructive(false).idempotent(true).open_world(false);
-    Tool::new(name, about, takes)
-        .with_title(title)
-        .with_annotations(hints)
-}
-
-fn object(properties: Value, required: &[&str]) -> Value {
-    json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    })
 }
 
 /// As [`object`], with the fields in which a caller says who it is.
@@ -290,7 +273,7 @@ fn remember() -> Value {
 
 fn context() -> Value {
     let properties = json!({
-        "folder": {"type": "string", "description": "where you work; the server's own folder when left out"},
+        "folder": {"type": "string", "description": "where you work; left out, where your host started this server"},
         "branch": {"type": "string", "description": "as if on this branch"},
         "project": {"type": "string", "description": "this project, wherever you are"},
         "budget": {"type": "integer", "minimum": 1, "maximum": super::answer::BUDGET, "description": "most tokens"},

@@ -71,7 +71,7 @@ fn read_each_time(
     }))
 }
 
-/// Runs a command and returns the first line that it prints. It is the only program that Daybook ever starts, and only
+/// Runs a command and returns the first line that it prints. It is the only program that Daybook starts by itself, and only
 /// because settings name it. It is killed after [`KEY_COMMAND`].
 fn run_key_command(words: &[String]) -> Result<String> {
     let (program, arguments) = words.split_first().context("no command is named")?;

@@ -1,6 +1,6 @@
 //! Memory files as a whole: listed, read as they are or were, written, deleted and brought back.
 //!
-//! A change is a commit of the person's through an agent, which `daybook undo` takes back. Secrets are hidden in what is
+//! A change is a commit of the person's, or of theirs through an agent, which `daybook undo` takes back. Secrets are hidden in what is
 //! shown and in what is written; a line that comes back as it was shown keeps what the person wrote.
 //!
 //! Not here: single memories in them (`memory_changes`), commands of Anthropic's memory tool (`memory_tool`).
@@ -23,7 +23,7 @@ use utoipa::ToSchema;
 
 use super::RequestError;
 use super::history::{HistoryCommit, file_at, find_state, hidden};
-use super::memory_changes::{MemoryChange, through_agent};
+use super::memory_changes::{MemoryChange, RequestedBy, author};
 use super::scope_choice::{busy, open_folder};
 use crate::wiring::Daybook;
 
@@ -147,6 +147,7 @@ pub(crate) async fn write_file(
     scope: &Scope,
     (file, text): (&FilePath, &str),
     since: Option<&str>,
+    by: RequestedBy,
 ) -> Result<FileChange> {
     let expected = match since {
         None => None,
@@ -158,7 +159,7 @@ pub(crate) async fn write_file(
     };
     let mut hidden = 0;
     let message = format!("Write {file}");
-    let change = plan_change(daybook, scope, &message, |snapshot| {
+    let change = plan_change(daybook, scope, (&message, by), |snapshot| {
         let current = snapshot.read(file)?;
         if expected.is_some_and(|expected| expected != current) {
             return Ok(Err(RequestError::Conflict(format!(
@@ -183,10 +184,11 @@ pub(crate) async fn delete_file(
     daybook: &Daybook,
     scope: &Scope,
     file: &FilePath,
+    by: RequestedBy,
 ) -> Result<MemoryChange> {
     open_folder(daybook, scope).await?;
     let message = format!("Delete {file}");
-    plan_change(daybook, scope, &message, |snapshot| {
+    plan_change(daybook, scope, (&message, by), |snapshot| {
         if snapshot.read(file)?.is_none() {
             return Ok(Err(no_file(scope, file)));
         }
@@ -203,13 +205,14 @@ pub(crate) async fn restore_file(
     scope: &Scope,
     file: &FilePath,
     state: &str,
+    by: RequestedBy,
 ) -> Result<MemoryChange> {
     let opened: Folder = open_folder(daybook, scope).await?;
     let commit = find_state(daybook, (scope, &opened), state)?;
     let was = opened.read_at(commit.id, file)?;
     let id = commit.id.to_string();
     let message = format!("Restore {file} as of {}", &id[..8]);
-    plan_change(daybook, scope, &message, |snapshot| {
+    plan_change(daybook, scope, (&message, by), |snapshot| {
         let mut changes = FileChanges::none();
         match (was, snapshot.read(file)?) {
             (Some(was), _) => changes.write(file.clone(), was),
@@ -221,15 +224,15 @@ pub(crate) async fn restore_file(
     .await
 }
 
-/// Makes the changes that `plan` requests, as the person's through an agent. A plan may refuse, which changes nothing.
+/// Makes the changes that `plan` requests. A plan may refuse, which changes nothing.
 pub(crate) async fn plan_change(
     daybook: &Daybook,
     scope: &Scope,
-    message: &str,
+    (message, by): (&str, RequestedBy),
     plan: impl FnOnce(&FolderSnapshot<'_>) -> Result<Result<FileChanges, RequestError>, FilesError>,
 ) -> Result<MemoryChange> {
     let (worker, _lock) = daybook.worker().await?;
-    let by = through_agent(daybook);
+    let by = author(daybook, by);
     let mut refusal = None;
     let planned = |snapshot: &FolderSnapshot<'_>| match plan(snapshot)? {
         Ok(changes) => {

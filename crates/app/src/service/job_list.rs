@@ -25,41 +25,41 @@ pub(crate) struct JobList {
 pub(crate) struct ListedJob {
     /// Its name.
     #[schema(example = "extract/harbour-bot:2026-03-02-tides")]
-    job: String,
+    pub(crate) job: String,
     /// `extract`, `consolidate` or `redact`.
-    kind: &'static str,
+    pub(crate) kind: &'static str,
     /// `done`, `due`, `running`, `waiting` after a failure, `resting`, or `set_aside`.
     #[schema(example = "due")]
-    state: &'static str,
+    pub(crate) state: &'static str,
     /// Until when it runs, waits or rests; RFC 3339.
     #[schema(format = DateTime)]
-    until: Option<String>,
+    pub(crate) until: Option<String>,
     /// How far it is.
-    done: u64,
+    pub(crate) done: u64,
     /// How far there is input.
-    input: u64,
+    pub(crate) input: u64,
     /// How soon among others: `low`, `normal`, `raised` or `high`.
-    priority: &'static str,
+    pub(crate) priority: &'static str,
     /// Tries so far on what it works on now.
-    tries: u32,
+    pub(crate) tries: u32,
     /// Why the last try failed.
-    failure: Option<String>,
+    pub(crate) failure: Option<String>,
 }
 
 /// Events that were given up.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ListedGap {
     /// The job.
-    job: String,
+    pub(crate) job: String,
     /// The first one.
-    from: u64,
+    pub(crate) from: u64,
     /// The last one.
-    to: u64,
+    pub(crate) to: u64,
     /// Why.
-    why: String,
+    pub(crate) why: String,
     /// When, RFC 3339.
     #[schema(format = DateTime)]
-    at: Option<String>,
+    pub(crate) at: Option<String>,
 }
 
 /// Lists jobs by name; those that are done only with `all`.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use daybook_domain::Reach;
 use daybook_domain::citation::Citation;
+use daybook_domain::{Origin, Reach};
 use daybook_engine::files::line_history::LineHistory;
 use daybook_engine::jobs::memories::Memory;
 use serde::Serialize;
@@ -133,7 +133,9 @@ async fn original(
         Err(error) if error.downcast_ref::<RequestError>().is_some() => Vec::new(),
         Err(error) => return Err(error),
     };
-    let Some(event) = events.first() else {
+    // A refusal is a tool's result and a person's words in one line; what was learned from it are the words.
+    let humans = events.iter().find(|event| event.origin == Origin::Human);
+    let Some(event) = humans.or(events.first()) else {
         return Ok(OriginalText {
             citation,
             by: match reach {

@@ -27,7 +27,7 @@ const EDIT_BYTES: usize = 16 * 1024;
 /// Who requests a change of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestedBy {
-    /// The person, at the command line.
+    /// The person, at the command line or in the window.
     Person,
     /// An agent, over HTTP or MCP: the history says so.
     Agent,
@@ -36,6 +36,14 @@ pub(crate) enum RequestedBy {
 /// The person as the author of what an agent does for them.
 pub(crate) fn through_agent(daybook: &Daybook) -> Person {
     Person::named(&format!("{} (through an agent)", daybook.settings.person))
+}
+
+/// The author of a change in the history.
+pub(crate) fn author(daybook: &Daybook, by: RequestedBy) -> Person {
+    match by {
+        RequestedBy::Person => Person::named(&daybook.settings.person),
+        RequestedBy::Agent => through_agent(daybook),
+    }
 }
 
 /// A change that was made.
@@ -55,12 +63,7 @@ pub(crate) async fn make_change(
     by: RequestedBy,
 ) -> Result<MemoryChange> {
     let (worker, _lock) = daybook.worker().await?;
-    let person = &daybook.settings.person;
-    let author = match by {
-        RequestedBy::Person => Person::named(person),
-        RequestedBy::Agent => through_agent(daybook),
-    };
-    match change(&worker, scope, wanted, &author).await? {
+    match change(&worker, scope, wanted, &author(daybook, by)).await? {
         ChangeOutcome::Made(commit) => Ok(MemoryChange {
             scope: scope.to_string(),
             commit: Some(commit.to_string()),

@@ -72,11 +72,11 @@ pub(crate) async fn save_note(
     daybook: &Daybook,
     text: &str,
     scope: &NoteScope,
-    folder: &Path,
+    folder: Option<&Path>,
     by: NoteAuthor<'_>,
     stop: &Stop,
 ) -> Result<SavedNote> {
-    let place = locate(daybook, folder).await?;
+    let place = place_of(daybook, folder).await?;
     let (mut worker, _lock) = daybook.attended_worker().await?;
     worker.limits.proposals = false;
     let note = store_note(daybook, text, scope, place, by).await?;
@@ -92,15 +92,19 @@ pub(crate) async fn save_note_without_files(
     folder: Option<&Path>,
     caller: &NamedCaller,
 ) -> Result<SavedNote> {
-    let place = match folder {
-        Some(folder) => locate(daybook, folder).await?,
-        None => CurrentPlace::unknown(),
-    };
+    let place = place_of(daybook, folder).await?;
     let by = NoteAuthor {
         origin: Origin::Human,
         caller: Some(caller),
     };
     store_note(daybook, text, scope, place, by).await
+}
+
+async fn place_of(daybook: &Daybook, folder: Option<&Path>) -> Result<CurrentPlace> {
+    match folder {
+        Some(folder) => locate(daybook, folder).await,
+        None => Ok(CurrentPlace::unknown()),
+    }
 }
 
 async fn store_note(

@@ -4,12 +4,12 @@ use anyhow::{Result, bail};
 use daybook_domain::eligibility::{Ineligible, Switches, eligible};
 use daybook_domain::page::PageRequest;
 use daybook_domain::seams::SessionKey;
-use daybook_domain::{Job, JobKey, PollutionCause, Session, SessionId, Timestamp};
+use daybook_domain::{Job, JobKey, PollutionCause, Reach, Session, SessionId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::RequestError;
-use super::caller::{NamedCaller, reach_of, reaches_session};
+use super::caller::reaches_session;
 use crate::terminal::output::rfc3339;
 use crate::wiring::Daybook;
 
@@ -30,7 +30,7 @@ pub(crate) struct SessionList {
 pub(crate) struct ListedSession {
     /// The session, as `agent:id`.
     #[schema(example = "harbour-bot:2026-03-02-tides")]
-    id: String,
+    pub(crate) id: String,
     /// Its short name in citations.
     #[schema(example = "7f78")]
     label: String,
@@ -46,7 +46,7 @@ pub(crate) struct ListedSession {
     extracted: u64,
     /// How far it has been learned from, in words.
     #[schema(example = "extracted")]
-    state: String,
+    pub(crate) state: String,
     /// Whose words it holds, where that is not the person of the data folder.
     user: Option<String>,
     /// The room that it is held in.
@@ -75,11 +75,10 @@ impl ListedSession {
 /// Lists the sessions that a caller reaches, newest activity first.
 pub(crate) async fn list_sessions(
     daybook: &Daybook,
-    caller: &NamedCaller,
+    reach: &Reach,
     after: Option<&str>,
     limit: usize,
 ) -> Result<SessionList> {
-    let reach = reach_of(daybook, Some(caller)).await?;
     let mut after = after
         .map(|cursor| parse_cursor(daybook, cursor))
         .transpose()?;
@@ -91,7 +90,7 @@ pub(crate) async fn list_sessions(
         };
         let page = daybook.store.sessions(&daybook.tenant, request).await?;
         for session in page.items {
-            if found.len() <= limit && reaches_session(daybook, &reach, &session).await? {
+            if found.len() <= limit && reaches_session(daybook, reach, &session).await? {
                 found.push(session);
             }
         }

@@ -6,6 +6,7 @@
     reason = "tests use this machine's clock, folders and processes"
 )]
 
+mod agent_databases;
 mod agents;
 mod agents_history;
 mod archive;
@@ -22,16 +23,19 @@ mod fences;
 #[cfg(unix)]
 mod first_run;
 mod fixture;
+mod graph;
 mod homes;
 mod hooks;
 mod http_memories;
 mod http_routes;
+
 mod kill;
 mod kill_beside;
 mod layouts;
 mod logs;
 mod manners;
 mod mcp;
+mod mcp_http;
 mod metrics;
 mod models;
 #[cfg(all(unix, feature = "postgres"))]
@@ -68,4 +72,6 @@ mod threads;
 mod uses;
 mod vault;
 mod venues;
+#[cfg(unix)]
+mod window;
 mod worker;

@@ -64,6 +64,26 @@ const SESSIONS: &[(&str, &str, &str)] = &[
         ".local/share/goose/sessions/1.jsonl",
         "lit at six",
     ),
+    (
+        "copilot-chat.json",
+        ".config/Code/User/workspaceStorage/7f/chatSessions/0b1c.json",
+        "repainted in May",
+    ),
+    (
+        "copilot-chat.jsonl",
+        ".config/Code/User/globalStorage/emptyWindowChatSessions/0b1d.jsonl",
+        "coiled clockwise",
+    ),
+    (
+        "hermes.json",
+        ".hermes/sessions/session_hay.json",
+        "stored dry",
+    ),
+    (
+        "aider.md",
+        ".aider.chat.history.md",
+        "numbered from the door",
+    ),
 ];
 
 /// The files of a session of OpenCode below a person's home, and what they hold.
@@ -108,7 +128,8 @@ fn sessions_of_every_agent_are_found_and_imported_once() {
     let import = ["import", "--yes", "--no-process"];
     let first = place.json(&import);
     assert_eq!(first["failed"], 0, "{first}");
-    assert_eq!(first["sessions"], SESSIONS.len() + 1, "{first}");
+    // The history of Aider holds two sessions, and OpenCode has one.
+    assert_eq!(first["sessions"], SESSIONS.len() + 2, "{first}");
     let again = place.json(&import);
     assert_eq!(
         (&again["events"], &again["failed"]),
@@ -151,29 +172,22 @@ fn an_opencode_session_that_grew_adds_what_is_new() {
 }
 
 #[test]
-fn the_database_of_opencode_is_read_where_it_lies() {
+fn a_history_of_aider_is_found_in_a_folder_that_another_agent_worked_in() {
     let place = TestPlace::new();
-    let path = place.home().join(".local/share/opencode/opencode.db");
-    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-    let database = rusqlite::Connection::open(&path).expect("a database");
-    let rows = r#"CREATE TABLE session (id TEXT, project_id TEXT, parent_id TEXT, directory TEXT, title TEXT, revert TEXT, time_created INTEGER);
-        CREATE TABLE message (id TEXT, session_id TEXT, data TEXT);
-        CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, data TEXT);
-        INSERT INTO session VALUES ('ses_1', 'p', NULL, '/home/ada/orchard', 'Ladders', NULL, 1775030400000);
-        INSERT INTO message VALUES ('msg_1', 'ses_1', '{"role":"user","time":{"created":1775030401000}}');
-        INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', '{"type":"text","text":"ladders are checked on Mondays"}');"#;
-    database.execute_batch(rows).expect("statements");
-    drop(database);
-    let import = ["import", "--yes", "--no-process"];
-    let first = place.json(&import);
-    assert_eq!(
-        (&first["events"], &first["failed"]),
-        (&Value::from(1), &Value::from(0))
+    let project = place.home().join("shop");
+    let session = format!(
+        r#"{{"type":"user","uuid":"u1","sessionId":"s1","cwd":{:?},"timestamp":"2026-04-01T08:00:00Z","message":{{"content":"open the shop"}}}}"#,
+        project
     );
-    assert_eq!(place.json(&import)["events"], 0);
-    let answer = place.stdout(&["recall", "ladders are checked"]);
-    assert!(
-        answer.contains("ladders are checked on Mondays"),
-        "{answer}"
-    );
+    write(&place, ".claude/projects/shop/s1.jsonl", session.as_bytes());
+    let history = TRANSCRIPTS.iter().find(|(name, _)| *name == "aider.md");
+    let (_, history) = history.expect("a fixture");
+    write(&place, "shop/.aider.chat.history.md", history);
+    let imported = place.json(&["import", "--yes", "--no-process"]);
+    // The history holds two sessions.
+    assert_eq!(imported["sessions"], 3, "{imported}");
+    let grown = [history, &b"\n#### and one on the door  \n"[..]].concat();
+    write(&place, "shop/.aider.chat.history.md", &grown);
+    let again = place.json(&["import", "--yes", "--no-process"]);
+    assert_eq!(again["events"], 1, "{again}");
 }

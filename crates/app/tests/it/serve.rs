@@ -84,7 +84,7 @@ impl DaybookServer {
     }
 
     /// Sends `request` unchanged, and reads the answer to its end: head and body.
-    fn exchange(&self, request: &str) -> (String, String) {
+    pub(crate) fn exchange(&self, request: &str) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         stream.write_all(request.as_bytes()).expect("it reads");
@@ -96,10 +96,14 @@ impl DaybookServer {
 
     /// An open stream of events, of which nothing was read.
     pub(crate) fn stream(&self, path: &str) -> BufReader<TcpStream> {
+        let headers = self.headers(&self.token);
+        self.begin(&format!("GET {path} HTTP/1.1\r\n{headers}\r\n"))
+    }
+
+    /// Sends `request` unchanged, and returns the connection, of which nothing was read.
+    pub(crate) fn begin(&self, request: &str) -> BufReader<TcpStream> {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        let headers = self.headers(&self.token);
-        let request = format!("GET {path} HTTP/1.1\r\n{headers}\r\n");
         stream.write_all(request.as_bytes()).expect("it reads");
         BufReader::new(stream)
     }

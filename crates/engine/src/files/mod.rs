@@ -23,6 +23,7 @@ mod folder_test_support;
 mod fuzz_tests;
 mod git_index;
 mod git_lock;
+pub mod graph;
 pub mod history;
 pub mod history_rewrite;
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub fn pieces_beside(
     let described = match format {
         TranscriptFormat::Gemini(shape) => gemini(path, *shape),
         TranscriptFormat::Cursor => cursor(path),
+        TranscriptFormat::CopilotChat(_) => copilot_chat(path),
+        TranscriptFormat::Aider => aider(path),
         TranscriptFormat::Kimi => kimi(path),
         TranscriptFormat::Grok => grok(path),
         TranscriptFormat::Antigravity => antigravity(path),
@@ -72,6 +74,21 @@ fn cursor(path: &Path) -> Vec<Value> {
         .parent()
         .is_some_and(|folder| folder.ends_with("subagents"));
     vec![json!({"is_sub_agent": is_sub_agent, "file_time": file_time(path)})]
+}
+
+/// The session, by the file's name, and the folder that the file of its workspace names.
+fn copilot_chat(path: &Path) -> Vec<Value> {
+    let workspace = path.ancestors().nth(2).map(|of| of.join("workspace.json"));
+    let workspace = workspace.and_then(|file| read(&file)).unwrap_or_default();
+    let workspace: Value = serde_json::from_slice(&workspace).unwrap_or_default();
+    let session = path.file_stem().map(|stem| stem.to_string_lossy());
+    vec![json!({"session": session, "folder": workspace["folder"]})]
+}
+
+/// The folder in which the history lies, which is the project's.
+fn aider(path: &Path) -> Vec<Value> {
+    let folder = path.parent().map(|folder| folder.to_string_lossy());
+    vec![json!({ "folder": folder })]
 }
 
 /// The session and the agent by the folders above, and what the session's state says: the records lie in

@@ -11,8 +11,8 @@ use strum::IntoStaticStr;
 
 use super::sketch::{FirstOf, Sketch};
 use super::{
-    antigravity, chatgpt, claude_ai, copilot, cursor, droid, gemini, goose, grok, kimi, opencode,
-    pi, qwen, slack,
+    aider, antigravity, chatgpt, claude_ai, copilot, copilot_chat, cursor, droid, gemini, goose,
+    grok, hermes, kimi, langgraph, opencode, pi, qwen, slack,
 };
 
 /// Bytes of a file's text that detection reads.
@@ -38,7 +38,9 @@ pub enum TranscriptFormat {
     Qwen,
     /// A session of GitHub Copilot CLI.
     Copilot,
-    /// A transcript of Cursor's agent.
+    /// A chat of Copilot in VS Code.
+    CopilotChat(ChatShape),
+    /// A transcript of Cursor's agent, or a conversation of its editor.
     Cursor,
     /// A session of OpenCode.
     #[strum(serialize = "opencode")]
@@ -60,6 +62,13 @@ pub enum TranscriptFormat {
     Antigravity,
     /// A session of Goose.
     Goose,
+    /// A session of Hermes.
+    Hermes(ChatShape),
+    /// A chat history of Aider.
+    Aider,
+    /// A thread of LangGraph.
+    #[strum(serialize = "langgraph")]
+    LangGraph,
     /// Messages of a channel as Slack exports them.
     Slack(ChatShape),
     /// Something else, with a description of it.
@@ -88,6 +97,8 @@ impl TranscriptFormat {
             Self::Chat(shape)
             | Self::Agno(shape)
             | Self::Gemini(shape)
+            | Self::CopilotChat(shape)
+            | Self::Hermes(shape)
             | Self::OpenCode(shape)
             | Self::ChatGpt(shape)
             | Self::ClaudeAi(shape)
@@ -103,6 +114,8 @@ impl TranscriptFormat {
             | Self::Grok
             | Self::Antigravity
             | Self::Goose
+            | Self::Aider
+            | Self::LangGraph
             | Self::Unknown(_) => None,
         }
     }
@@ -153,6 +166,18 @@ fn objects(text: &[u8]) -> TranscriptFormat {
     }
     if let Some(format) = first.exported() {
         return format;
+    }
+    if copilot_chat::is_evident(&first) {
+        return TranscriptFormat::CopilotChat(match first.has("requests") {
+            true => ChatShape::Document,
+            false => ChatShape::Lines,
+        });
+    }
+    if hermes::is_evident(&first) {
+        return TranscriptFormat::Hermes(match first.has("messages") {
+            true => ChatShape::Document,
+            false => ChatShape::Lines,
+        });
     }
     if gemini::is_evident(&first) {
         return TranscriptFormat::Gemini(shape);
@@ -251,6 +276,12 @@ impl Sketch {
         }
         if cursor::is_evident(self) {
             return Some(TranscriptFormat::Cursor);
+        }
+        if aider::is_evident(self) {
+            return Some(TranscriptFormat::Aider);
+        }
+        if langgraph::is_evident(self) {
+            return Some(TranscriptFormat::LangGraph);
         }
         if pi::is_evident(self) {
             return Some(TranscriptFormat::Pi);

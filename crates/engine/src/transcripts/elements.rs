@@ -1,6 +1,6 @@
 //! Cuts one JSON document into the messages that it lists, in bounded memory.
 //!
-//! The document is a list, or an object with a list called `messages`. Each member of the list is
+//! The document is a list, or an object with a list of a given name, such as `messages`. Each member of the list is
 //! returned on its own, as a line would be, with its number in place of a line's; the members of an
 //! object before its list come first, as number 0. Members are bounded like lines (see
 //! `squeeze.rs`), the document is not: it is never held as a whole.
@@ -12,13 +12,18 @@ use std::io::{self, Read};
 use super::lines::{PieceStep, READ, TranscriptPiece};
 use super::squeeze::Assembly;
 
-/// The name of the list.
-const LIST: &[u8] = b"messages";
+/// The name of the list in most formats.
+pub(super) const MESSAGES: &[u8] = b"messages";
+
+/// Bytes of a key that are kept; no list's name is as long.
+const NAME: usize = 64;
 
 /// Reads the members of a document's list.
 #[derive(Debug)]
 pub struct ElementReader<R> {
     input: R,
+    /// The name of the list in an object.
+    list: &'static [u8],
     buffer: Box<[u8]>,
     /// The unread part of `buffer`.
     from: usize,
@@ -50,10 +55,11 @@ enum At {
 }
 
 impl<R: Read> ElementReader<R> {
-    /// Reads from the beginning.
-    pub fn new(input: R) -> Self {
+    /// Reads from the beginning. In an object, `list` names the list.
+    pub fn new(input: R, list: &'static [u8]) -> Self {
         Self {
             input,
+            list,
             buffer: vec![0; READ].into_boxed_slice(),
             from: 0,
             upto: 0,
@@ -97,7 +103,7 @@ impl<R: Read> ElementReader<R> {
         let (taken, next, done) = match &mut self.at {
             At::Outside => outside(unread),
             At::Between => between(unread, self.in_object),
-            At::Opening(outline) => match outline.find_list(unread) {
+            At::Opening(outline) => match outline.find_list(unread, self.list) {
                 Reached::Nothing => {
                     self.piece.push(unread);
                     (unread.len(), None, None)
@@ -113,7 +119,7 @@ impl<R: Read> ElementReader<R> {
                     (end, Some(At::Outside), Some(0))
                 }
             },
-            At::Closing(outline) => match outline.find_list(unread) {
+            At::Closing(outline) => match outline.find_list(unread, self.list) {
                 Reached::Nothing => (unread.len(), None, None),
                 Reached::List(end) => (end, Some(At::Between), None),
                 Reached::End(end) => (end, Some(At::Outside), None),
@@ -266,7 +272,7 @@ struct Outline {
     depth: u64,
     text: bool,
     escaped: bool,
-    /// The newest text at the outermost level, as far as it could be the list's name.
+    /// The beginning of the newest text at the outermost level.
     word: Vec<u8>,
     /// That text is the key of what comes next.
     is_key: bool,
@@ -291,7 +297,7 @@ impl Outline {
         }
     }
 
-    fn find_list(&mut self, bytes: &[u8]) -> Reached {
+    fn find_list(&mut self, bytes: &[u8], list: &[u8]) -> Reached {
         for (at, byte) in bytes.iter().enumerate() {
             if self.text {
                 self.in_text(*byte);
@@ -306,7 +312,7 @@ impl Outline {
                 }
                 b':' if self.depth == 1 => self.is_key = true,
                 b',' if self.depth == 1 => self.is_key = false,
-                b'[' if self.depth == 1 && self.is_key && self.word == LIST => {
+                b'[' if self.depth == 1 && self.is_key && self.word == list => {
                     return Reached::List(at + 1);
                 }
                 b'{' | b'[' => self.depth += 1,
@@ -331,7 +337,7 @@ impl Outline {
             b'\\' => self.escaped = true,
             _ => {}
         }
-        if self.text && self.depth == 1 && self.word.len() <= LIST.len() {
+        if self.text && self.depth == 1 && self.word.len() < NAME {
             self.word.push(byte);
         }
     }

@@ -17,7 +17,7 @@ impl Read for Dripping<'_> {
 
 /// All pieces with their numbers, and whether the document was complete.
 fn pieces(document: &str, at_once: usize) -> (Vec<(u32, String)>, bool) {
-    let mut reader = ElementReader::new(Dripping(document.as_bytes(), at_once));
+    let mut reader = ElementReader::new(Dripping(document.as_bytes(), at_once), MESSAGES);
     let mut pieces = Vec::new();
     loop {
         match reader.step().unwrap() {
@@ -116,7 +116,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), at_once in 1_usize..9) {
-        let mut reader = ElementReader::new(Dripping(&bytes, at_once));
+        let mut reader = ElementReader::new(Dripping(&bytes, at_once), MESSAGES);
         while let PieceStep::Piece(_) | PieceStep::TooLong { .. } = reader.step().unwrap() {}
     }
 }

@@ -285,6 +285,15 @@ impl<'w> ItemWriter<'w> {
         }
     }
 
+    /// Retracts one record; none if it is not known.
+    pub(super) fn retract_record(&mut self, id: &str) {
+        let records = &mut self.state.records;
+        if let Some(place) = records.iter().rposition(|(known, _)| known == id) {
+            let events = records.remove(place).map(|(_, events)| events);
+            self.retract_events(events.unwrap_or_default());
+        }
+    }
+
     /// Retracts all records that are known.
     pub(super) fn retract_all(&mut self) {
         self.retract(0);
@@ -300,7 +309,11 @@ impl<'w> ItemWriter<'w> {
 
     fn retract(&mut self, from: usize) {
         let cut = self.state.records.split_off(from).into_iter();
-        let events: Vec<EventId> = cut.flat_map(|(_, events)| events).map(|id| id.0).collect();
+        self.retract_events(cut.flat_map(|(_, events)| events).collect());
+    }
+
+    fn retract_events(&mut self, events: Vec<HexEventId>) {
+        let events: Vec<EventId> = events.into_iter().map(|id| id.0).collect();
         self.state.recorded -= events.len().min(self.state.recorded);
         let Some(first) = events.first().copied().map(super::json::hex) else {
             return;

@@ -5,7 +5,7 @@
 use std::io::{self, Read, Seek};
 
 use super::detect::{ChatShape, HEAD, TranscriptFormat};
-use super::elements::ElementReader;
+use super::elements::{ElementReader, MESSAGES};
 use super::lines::{LineReader, PieceStep, ReadPosition, TranscriptPiece};
 use super::stream::TranscriptStream;
 
@@ -23,7 +23,7 @@ impl<R: Read> PieceReader<R> {
     pub fn new(input: R, format: &TranscriptFormat) -> io::Result<Self> {
         let stream = TranscriptStream::new(input)?;
         Ok(if in_elements(format) {
-            Self::Elements(ElementReader::new(stream))
+            Self::Elements(ElementReader::new(stream, list_of(format)))
         } else {
             Self::Lines(LineReader::new(stream))
         })
@@ -50,9 +50,8 @@ impl<R: Read + Seek> PieceReader<R> {
     /// Resumes at `start`, or at the beginning if the format cannot be resumed.
     pub fn at(input: R, format: &TranscriptFormat, start: ReadPosition) -> io::Result<Self> {
         if in_elements(format) {
-            return Ok(Self::Elements(ElementReader::new(TranscriptStream::at(
-                input, 0,
-            )?)));
+            let stream = TranscriptStream::at(input, 0)?;
+            return Ok(Self::Elements(ElementReader::new(stream, list_of(format))));
         }
         let stream = TranscriptStream::at(input, start.offset.saturating_sub(1))?;
         Ok(Self::Lines(LineReader::resume(stream, start)))
@@ -70,4 +69,12 @@ pub fn head<R: Read>(input: R) -> io::Result<Vec<u8>> {
 
 fn in_elements(format: &TranscriptFormat) -> bool {
     format.shape() == Some(ChatShape::Document)
+}
+
+/// The name of the list in a document of a format.
+fn list_of(format: &TranscriptFormat) -> &'static [u8] {
+    match format {
+        TranscriptFormat::CopilotChat(_) => b"requests",
+        _ => MESSAGES,
+    }
 }

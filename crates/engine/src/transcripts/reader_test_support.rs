@@ -84,6 +84,22 @@ fn a_reader_that_goes_on_says_first_whose_events_follow() {
             TranscriptFormat::Grok,
             r#"{"type":"user","content":"hello"}"#,
         ),
+        (
+            TranscriptFormat::CopilotChat(ChatShape::Lines),
+            r#"{"kind":2,"k":["requests"],"v":[{"requestId":"r1","message":"hello"}]}"#,
+        ),
+        (
+            TranscriptFormat::Hermes(ChatShape::Lines),
+            r#"{"role":"user","content":"hello"}"#,
+        ),
+        (
+            TranscriptFormat::Aider,
+            r#"{"aider":"user","text":"hello"}"#,
+        ),
+        (
+            TranscriptFormat::LangGraph,
+            r#"{"langgraph":{"message":{"type":"human","content":"hello"}}}"#,
+        ),
     ];
     for (format, line) in lines {
         let mut out = Vec::new();
@@ -173,7 +189,7 @@ pub(super) fn told(format: &TranscriptFormat, lines: &[&str]) -> Vec<String> {
 }
 
 /// All formats that have a reader.
-pub(super) const FORMATS: [TranscriptFormat; 17] = [
+pub(super) const FORMATS: [TranscriptFormat; 21] = [
     TranscriptFormat::Codex,
     TranscriptFormat::ClaudeCode,
     TranscriptFormat::Chat(ChatShape::Lines),
@@ -191,6 +207,10 @@ pub(super) const FORMATS: [TranscriptFormat; 17] = [
     TranscriptFormat::Antigravity,
     TranscriptFormat::Goose,
     TranscriptFormat::Slack(ChatShape::Document),
+    TranscriptFormat::CopilotChat(ChatShape::Lines),
+    TranscriptFormat::Hermes(ChatShape::Lines),
+    TranscriptFormat::Aider,
+    TranscriptFormat::LangGraph,
 ];
 
 proptest::proptest! {

@@ -1,6 +1,7 @@
 //! Opens the reader of a format.
 
 use super::agno::AgnoReader;
+use super::aider::Aider;
 use super::antigravity::Antigravity;
 use super::chat::ChatReader;
 use super::chatgpt::ChatGpt;
@@ -8,6 +9,7 @@ use super::claude::ClaudeReader;
 use super::claude_ai::ClaudeAi;
 use super::codex::CodexReader;
 use super::copilot::Copilot;
+use super::copilot_chat::CopilotChat;
 use super::cursor::Cursor;
 use super::detect::TranscriptFormat;
 use super::droid::Droid;
@@ -15,8 +17,10 @@ use super::format::{SessionFormat, SessionReader};
 use super::gemini::Gemini;
 use super::goose::Goose;
 use super::grok::Grok;
+use super::hermes::Hermes;
 use super::item::{BadState, TranscriptReader};
 use super::kimi::Kimi;
+use super::langgraph::LangGraph;
 use super::opencode::OpenCode;
 use super::pi::Pi;
 use super::qwen::Qwen;
@@ -40,6 +44,7 @@ pub fn reader<'a>(
         TranscriptFormat::Gemini(_) => open::<Gemini>(name, git, state),
         TranscriptFormat::Qwen => open::<Qwen>(name, git, state),
         TranscriptFormat::Copilot => open::<Copilot>(name, git, state),
+        TranscriptFormat::CopilotChat(_) => open::<CopilotChat>(name, git, state),
         TranscriptFormat::Cursor => open::<Cursor>(name, git, state),
         TranscriptFormat::OpenCode(_) => open::<OpenCode>(name, git, state),
         TranscriptFormat::ChatGpt(_) => open::<ChatGpt>(name, git, state),
@@ -50,6 +55,9 @@ pub fn reader<'a>(
         TranscriptFormat::Grok => open::<Grok>(name, git, state),
         TranscriptFormat::Antigravity => open::<Antigravity>(name, git, state),
         TranscriptFormat::Goose => open::<Goose>(name, git, state),
+        TranscriptFormat::Hermes(_) => open::<Hermes>(name, git, state),
+        TranscriptFormat::Aider => open::<Aider>(name, git, state),
+        TranscriptFormat::LangGraph => open::<LangGraph>(name, git, state),
         TranscriptFormat::Slack(_) => open::<Slack>(name, git, state),
         TranscriptFormat::Unknown(_) => Ok(None),
     }

@@ -290,7 +290,7 @@ fn sample_format(name: &str) -> Option<&'static str> {
         ("agents/codex/", Some("codex")),
         ("fixtures/codex_", Some("codex")),
         ("fixtures/session_", Some("chat")),
-        ("agents/hermes/", Some("chat")),
+        ("agents/hermes/", Some("hermes")),
         ("agents/gemini/schema_drift", None),
         ("agents/gemini/", Some("gemini")),
         ("agents/qwen/", Some("qwen")),

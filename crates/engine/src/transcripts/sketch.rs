@@ -1,6 +1,6 @@
 //! Sketches a JSON object: what its beginning shows, even where it is cut off.
 //!
-//! The keys of the outermost object, the values that tell formats apart, and the same of three
+//! The keys of the outermost object, the values that tell formats apart, and the same of four
 //! objects within it. A sketch keeps everything before the place where the text breaks off.
 //!
 //! Not here: which format a sketch is evidence of (`detect`).
@@ -16,8 +16,9 @@ pub(super) struct Sketch {
     pub(super) keys: Vec<String>,
     pub(super) kind: String,
     pub(super) role: String,
-    /// Keys of `payload`, `message`, and of the first of `messages`.
+    /// Keys of `payload`, `v`, `message`, and of the first of `messages`.
     pub(super) payload: Option<Box<Sketch>>,
+    pub(super) value: Option<Box<Sketch>>,
     pub(super) message: Option<Box<Sketch>>,
     pub(super) first_message: Option<Box<Sketch>>,
 }
@@ -78,6 +79,7 @@ impl<'j> Visitor<'j> for Sketching<'_> {
                 "type" => map.next_value_seed(Word(&mut sketch.kind))?,
                 "role" => map.next_value_seed(Word(&mut sketch.role))?,
                 "payload" => map.next_value_seed(Nested(&mut sketch.payload))?,
+                "v" => map.next_value_seed(Nested(&mut sketch.value))?,
                 "message" => map.next_value_seed(Nested(&mut sketch.message))?,
                 "messages" => map.next_value_seed(First(&mut sketch.first_message))?,
                 _ => drop(map.next_value::<IgnoredAny>()?),

@@ -1,6 +1,6 @@
-//! Opens a transcript: plain text, or a Zstandard file or a zip archive that is decoded as it is read.
+//! Opens a transcript: plain text, or a Zstandard file, a zip archive or a Markdown history that is decoded as it is read.
 //!
-//! The first four bytes decide which of these it is. All offsets count bytes of the decoded text, so
+//! The first bytes decide which of these it is. All offsets count bytes of the decoded text, so
 //! that a file that is compressed later keeps them.
 //!
 //! Not here: lines.
@@ -9,12 +9,15 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
+use super::aider::markdown::{self, AiderBlocks};
 use super::zip::{self, ZipConversations};
 
 /// How a Zstandard frame begins.
 const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// Largest window, in bytes, that a frame may ask for: memory is bounded, whatever a file claims.
 const WINDOW: u64 = 32 * 1024 * 1024;
+/// Bytes that decide what a file is.
+const FIRST: usize = 64;
 /// Bytes read of a compressed file at once.
 const READ: usize = 64 * 1024;
 
@@ -27,26 +30,28 @@ pub struct TranscriptStream<R: Read>(Kind<R>);
 enum Kind<R: Read> {
     Plain(Sniffed<R>),
     Zstd(Box<Frames<Sniffed<R>>>),
-    Zip(Box<ZipConversations<R>>),
+    Zip(Box<ZipConversations<Sniffed<R>>>),
+    Aider(Box<AiderBlocks<Sniffed<R>>>),
 }
 
 impl<R: Read> TranscriptStream<R> {
     /// Opens an input that stands at its beginning.
     pub fn new(mut input: R) -> io::Result<Self> {
-        let mut first = Vec::with_capacity(MAGIC.len());
-        input
-            .by_ref()
-            .take(MAGIC.len() as u64)
-            .read_to_end(&mut first)?;
-        if first == zip::MAGIC {
-            return Ok(Self(Kind::Zip(Box::new(ZipConversations::new(input)))));
+        let mut first = Vec::with_capacity(FIRST);
+        input.by_ref().take(FIRST as u64).read_to_end(&mut first)?;
+        let (is_zip, is_packed) = (first.starts_with(&zip::MAGIC), first.starts_with(&MAGIC));
+        let is_aider = markdown::is_evident(&first);
+        let mut first = Cursor::new(first);
+        if is_zip {
+            // What reads an archive begins behind its mark.
+            first.set_position(zip::MAGIC.len() as u64);
         }
-        let packed = first == MAGIC;
-        let input = Cursor::new(first).chain(input);
-        Ok(Self(if packed {
-            Kind::Zstd(Box::new(Frames::new(input)))
-        } else {
-            Kind::Plain(input)
+        let input = first.chain(input);
+        Ok(Self(match () {
+            () if is_zip => Kind::Zip(Box::new(ZipConversations::new(input))),
+            () if is_packed => Kind::Zstd(Box::new(Frames::new(input))),
+            () if is_aider => Kind::Aider(Box::new(AiderBlocks::new(input))),
+            () => Kind::Plain(input),
         }))
     }
 }
@@ -68,6 +73,9 @@ impl<R: Read + Seek> TranscriptStream<R> {
             Kind::Zip(archive) => {
                 io::copy(&mut archive.take(offset), &mut io::sink())?;
             }
+            Kind::Aider(blocks) => {
+                io::copy(&mut blocks.take(offset), &mut io::sink())?;
+            }
         }
         Ok(stream)
     }
@@ -79,6 +87,7 @@ impl<R: Read> Read for TranscriptStream<R> {
             Kind::Plain(input) => input.read(buffer),
             Kind::Zstd(frames) => frames.read(buffer),
             Kind::Zip(archive) => archive.read(buffer),
+            Kind::Aider(blocks) => blocks.read(buffer),
         }
     }
 }

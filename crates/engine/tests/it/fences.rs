@@ -79,12 +79,26 @@ fn write_transcripts(folder: &Path, pieces: &[String]) {
                 let lines = text.lines().map(|line| planted(line, &mut next));
                 lines.collect::<Vec<_>>().join("\n") + "\n"
             }
+            false if name.ends_with(".md") => planted_markdown(text, &mut next),
             false => planted(text, &mut next),
         };
         let below = folder.join(name.replace('.', "-"));
         fs::create_dir_all(&below).unwrap();
         fs::write(below.join(name), text).unwrap();
     }
+}
+
+/// A history of Aider with pieces in place of a person's lines.
+fn planted_markdown(history: &str, next: &mut impl FnMut() -> String) -> String {
+    let lines = history.lines().map(|line| match line.starts_with("#### ") {
+        true => {
+            let piece = next();
+            let words = piece.lines().map(|words| format!("#### {words}  "));
+            words.collect::<Vec<_>>().join("\n")
+        }
+        false => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
 fn planted(document: &str, next: &mut impl FnMut() -> String) -> String {

@@ -21,11 +21,12 @@ use crate::background::process_pending;
 use crate::folders::data_folder;
 use crate::models::embedding::embed_waiting;
 use crate::process::{block_on, stop_on_interrupt};
+use crate::service::projects::{ProjectFacts, load_projects};
 use crate::terminal::output::{count, dim, json as print_json, print_line};
 use crate::terminal::progress::UpdateBar;
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
-use list::{ProjectFacts, list, load_projects};
+use list::list;
 
 /// List projects and their checkouts; merge, split and rename projects.
 #[derive(Args)]

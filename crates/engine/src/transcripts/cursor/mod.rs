@@ -8,19 +8,24 @@
 //! | `role: user` with results | the results of calls |
 //! | `role: assistant` | the agent's words and calls; thoughts are not kept |
 //! | `type: turn_ended` | nothing |
+//! | `composer`, of the editor's database | the session, its folder, branch and title |
+//! | `bubble` of type 1 | a person's words |
+//! | `bubble` of type 2 | the agent's words, or a call and its result; thoughts are not kept |
 //!
 //! The session is named after its file. Its time is the file's, and a sub-agent's file is known by its folder (`beside`).
-//! Checked against samples: the host's source is not public. Not here: the editor's own databases.
+//! The words of a conversation that is in a file and in the database are one event each. Checked against samples and
+//! descriptions of the database by others: the host's source is not public. Not here: the database.
 
-use daybook_domain::Origin;
+use daybook_domain::{Origin, ToolStatus};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::blocks::{self, Blocks};
 use super::format::SessionFormat;
 use super::item::BadLine;
-use super::item_writer::{EventContent, EventKey, ItemWriter};
+use super::item_writer::{CallResult, EventContent, EventKey, ItemWriter};
 use super::sketch::Sketch;
-use super::wrappers;
+use super::{file_uri, wrappers};
 use daybook_text::lenient::{Flag, Object, Text, When};
 
 /// The element that holds a person's words.
@@ -64,6 +69,56 @@ pub(super) struct CursorLine<'j> {
     message: Object<Message<'j>>,
     file_time: When<'j>,
     is_sub_agent: Flag,
+    composer: Object<Composer<'j>>,
+    bubble: Object<Bubble<'j>>,
+}
+
+/// A conversation of the editor.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Composer<'j> {
+    #[serde(borrow)]
+    id: Text<'j>,
+    name: Text<'j>,
+    created_at: When<'j>,
+    folder: Text<'j>,
+    branch: Text<'j>,
+    is_subagent: Flag,
+}
+
+/// A message of such a conversation, or a call.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Bubble<'j> {
+    #[serde(rename = "type", borrow)]
+    kind: Option<&'j RawValue>,
+    bubble_id: Text<'j>,
+    text: Text<'j>,
+    created_at: When<'j>,
+    tool_former_data: Object<ToolRun<'j>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ToolRun<'j> {
+    #[serde(borrow)]
+    tool_call_id: Text<'j>,
+    name: Text<'j>,
+    status: Text<'j>,
+    raw_args: Text<'j>,
+    params: Text<'j>,
+    result: Text<'j>,
+    error: Text<'j>,
+    user_decision: Text<'j>,
+    additional_data: Object<RunState<'j>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct RunState<'j> {
+    #[serde(borrow)]
+    status: Text<'j>,
+    user_decision: Text<'j>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -75,6 +130,9 @@ struct Message<'j> {
 
 /// Whether a file that begins so holds such a transcript.
 pub(super) fn is_evident(sketch: &Sketch) -> bool {
+    if sketch.keys == ["composer"] {
+        return true;
+    }
     let has_content = sketch
         .message
         .as_ref()
@@ -90,6 +148,12 @@ impl SessionFormat for Cursor {
         out.set_time(&line.file_time);
         if line.is_sub_agent.0 {
             out.describe(|session| session.is_sub_agent = true);
+        }
+        if let Some(composer) = &line.composer.0 {
+            describe(composer, out);
+        }
+        if let Some(bubble) = &line.bubble.0 {
+            read_bubble(bubble, out);
         }
         let Some(message) = &line.message.0 else {
             return Ok(());
@@ -112,6 +176,67 @@ impl SessionFormat for Cursor {
         }
         Ok(())
     }
+}
+
+fn describe(composer: &Composer<'_>, out: &mut ItemWriter<'_>) {
+    out.set_time(&composer.created_at);
+    if let Some(folder) = file_uri::folder(&composer.folder) {
+        out.set_folder(&folder, composer.branch.get());
+    }
+    out.describe(|session| {
+        session.host_id = composer.id.to_string();
+        session.is_sub_agent = composer.is_subagent.0;
+    });
+    out.title(&composer.name);
+}
+
+fn read_bubble(bubble: &Bubble<'_>, out: &mut ItemWriter<'_>) {
+    out.set_time(&bubble.created_at);
+    match bubble.kind.map(RawValue::get) {
+        Some("1") => read_user(&bubble.text, out),
+        Some("2") => {
+            let text = &*bubble.text;
+            out.push(EventContent::plain(
+                EventKey::Content,
+                Origin::Assistant,
+                text,
+            ));
+            if let Some(run) = &bubble.tool_former_data.0 {
+                read_run(run, EventKey::InSession(&bubble.bubble_id), out);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn read_run(run: &ToolRun<'_>, key: EventKey<'_>, out: &mut ItemWriter<'_>) {
+    if run.name.is_empty() {
+        return;
+    }
+    let id = &*run.tool_call_id;
+    let arguments = run.raw_args.get().unwrap_or(&run.params);
+    out.call(key, id, &run.name, arguments);
+    let state = run.additional_data.0.as_ref();
+    let named = |own: &Text<'_>, other: Option<&Text<'_>>| {
+        let named = own.get().or(other.and_then(Text::get));
+        named.unwrap_or_default().to_owned()
+    };
+    let status = named(&run.status, state.map(|state| &state.status));
+    let decision = named(&run.user_decision, state.map(|state| &state.user_decision));
+    let status = match (&*decision, &*status) {
+        ("rejected", _) | (_, "cancelled" | "rejected") => ToolStatus::Refused,
+        (_, "completed" | "success") => ToolStatus::Succeeded,
+        (_, "error" | "failed") => ToolStatus::Failed,
+        // A call that runs, or never ended, has no result yet.
+        _ => return,
+    };
+    let text = run.result.get().unwrap_or(&run.error);
+    let result = CallResult {
+        tool: run.name.get(),
+        text: text.into(),
+        status: Some(status),
+    };
+    out.result(key, id, result);
 }
 
 fn read_user(text: &str, out: &mut ItemWriter<'_>) {
@@ -165,6 +290,49 @@ mod tests {
              tool_call | ls
              tool_result | gull.txt",
         );
+    }
+
+    #[test]
+    fn a_conversation_of_the_editor_is_read_with_its_calls() {
+        let composer = r#"{"composer":{"id":"c1","name":"Gulls","createdAt":1775030400000,"folder":"file:///home/ada/tide%20pool","branch":"main"}}"#;
+        assert_eq!(detect(composer.as_bytes()), LINES);
+        let lines = [
+            composer,
+            r#"{"bubble":{"type":1,"bubbleId":"b1","text":"count the gulls"}}"#,
+            r#"{"bubble":{"type":2,"bubbleId":"b2","text":"Looking."}}"#,
+            r#"{"bubble":{"type":2,"bubbleId":"b3","text":"","toolFormerData":{"toolCallId":"t1","name":"run_terminal_cmd","status":"completed","rawArgs":"{\"command\":\"ls\"}","result":"{\"output\":\"gull.txt\"}"}}}"#,
+            r#"{"bubble":{"type":2,"bubbleId":"b4","toolFormerData":{"toolCallId":"t2","name":"run_terminal_cmd","params":"{\"command\":\"rm x\"}","additionalData":{"status":"error","userDecision":"rejected"}}}}"#,
+            r#"{"bubble":{"type":2,"bubbleId":"b5","toolFormerData":{"toolCallId":"t3","name":"run_terminal_cmd","params":"{\"command\":\"sleep 9\"}","status":"loading"}}}"#,
+            r#"{"bubble":{}}"#,
+        ];
+        check(
+            &LINES,
+            &lines,
+            r#"human | count the gulls
+             assistant | Looking.
+             tool_call | ls
+             tool_result | succeeded | {"output":"gull.txt"}
+             tool_call | rm x
+             tool_result | refused |
+             tool_call | sleep 9"#,
+        );
+        let expected = [
+            "title of c1: Gulls",
+            "session c1 root in /home/ada/tide pool on main",
+        ];
+        assert_eq!(told(&LINES, &lines), expected);
+    }
+
+    #[test]
+    fn the_same_words_in_a_file_and_in_the_database_are_one_event() {
+        let words = r#"{"role":"user","message":{"content":[{"type":"text","text":"<user_query>\ncount the gulls\n</user_query>"}]}}"#;
+        let composer = r#"{"composer":{"id":"unnamed"}}"#;
+        let bubble = r#"{"bubble":{"type":1,"bubbleId":"b1","text":"count the gulls"}}"#;
+        let (file, database) = (
+            events(&LINES, &[words]),
+            events(&LINES, &[composer, bubble]),
+        );
+        assert_eq!(file[0].id, database[0].id);
     }
 
     #[test]

@@ -4,13 +4,14 @@
 //!
 //! | line | becomes |
 //! |---|---|
-//! | the first, with `working_dir` | the session's folder and title |
-//! | `role: user` with texts | a person's words; one that the person did not see is the host's |
+//! | the first, with `working_dir` | the session's folder, title and kind |
+//! | `role: user` with texts | a person's words; one that the person did not see, and those of a schedule, are the host's |
 //! | `role: user` with `toolResponse` | the results of calls |
 //! | `role: assistant` | the agent's words and calls; thinking is not kept |
 //!
-//! A session without an id is named after its file. Neither the host's source nor a real session was at hand: the shape is
-//! the known one of versions before 1.10. Not here: the database of newer versions.
+//! A session without an id is named after its file. Versions from 1.10 on keep the same messages in a database, whose rows
+//! come as such lines. Checked against `session_manager.rs` of Goose; the wording of refusals is that of older versions.
+//! Not here: the database.
 
 use daybook_domain::{Origin, ToolStatus};
 use serde::{Deserialize, Serialize};
@@ -30,7 +31,11 @@ const REFUSED: &str = "The user has declined to run this tool";
 
 /// Sessions of Goose.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Goose {}
+#[serde(default)]
+pub(super) struct Goose {
+    /// Whether a schedule, not a person, began the session.
+    is_automatic: bool,
+}
 
 /// The description, or a message.
 #[derive(Debug, Default, Deserialize)]
@@ -40,6 +45,7 @@ pub(super) struct GooseLine<'j> {
     working_dir: Text<'j>,
     description: Text<'j>,
     session_id: Text<'j>,
+    session_type: Text<'j>,
     id: Text<'j>,
     role: Text<'j>,
     created: When<'j>,
@@ -105,7 +111,11 @@ impl SessionFormat for Goose {
     fn read(&mut self, line: &GooseLine<'_>, out: &mut ItemWriter<'_>) -> Result<(), BadLine> {
         if !line.working_dir.is_empty() {
             out.set_folder(&line.working_dir, None);
-            out.describe(|session| session.host_id = line.session_id.to_string());
+            out.describe(|session| {
+                session.host_id = line.session_id.to_string();
+                session.is_sub_agent = &*line.session_type == "sub_agent";
+            });
+            self.is_automatic = matches!(&*line.session_type, "scheduled" | "hidden");
             out.title(&line.description);
             return Ok(());
         }
@@ -125,7 +135,7 @@ impl SessionFormat for Goose {
             _ => {}
         }
         match &*line.role {
-            "user" if is_hidden => out.push(plain(Origin::Harness, text)),
+            "user" if is_hidden || self.is_automatic => out.push(plain(Origin::Harness, text)),
             "user" => {
                 let unwrapped = wrappers::unwrap(&text, ELEMENTS);
                 let inside = unwrapped.elements.iter().map(|(_, inside)| inside.trim());
@@ -251,5 +261,24 @@ mod tests {
             "session g1 root in /home/ada/tidepool",
         ];
         assert_eq!(told(&LINES, &lines), expected);
+    }
+
+    #[test]
+    fn a_schedule_and_an_agent_are_no_person() {
+        let words = r#"{"role":"user","content":[{"type":"text","text":"count the geese"}]}"#;
+        let of = |kind: &str| {
+            format!(r#"{{"working_dir":"/a","description":"","session_type":"{kind}"}}"#)
+        };
+        check(&LINES, &[&of("user"), words], "human | count the geese");
+        check(
+            &LINES,
+            &[&of("scheduled"), words],
+            "harness | count the geese",
+        );
+        check(
+            &LINES,
+            &[&of("sub_agent"), words],
+            "side assistant | count the geese",
+        );
     }
 }

@@ -1,0 +1,269 @@
+//! How fast transcripts of each format are imported and learned from, beside those of Claude Code.
+//!
+//! The files are made of the small fixtures: their messages are repeated with ids of their own and more words, until a
+//! file is large. All formats get the same words, so that they differ in what a format costs.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use daybook_testkit::mutation::TRANSCRIPTS;
+use serde_json::{Map, Value};
+
+use crate::process::daybook;
+use crate::transcripts::SeededNumbers;
+
+/// Files of each format.
+const FILES: u64 = 4;
+/// Bytes of each file, about.
+const FILE_BYTES: usize = 4 * 1024 * 1024;
+/// Words that are added to each prose text.
+const WORDS: u64 = 40;
+/// Megabytes a second that every format must reach.
+const WANTED: f64 = 40.0;
+/// The fixture that the others are compared with.
+const COMPARED_WITH: &str = "claude-code.jsonl";
+/// Lists of a document that hold its messages.
+const LISTS: [&str; 2] = ["messages", "requests"];
+/// Keys of ids that all lines of a session share.
+const OF_SESSION: [&str; 6] = [
+    "sessionId",
+    "session_id",
+    "sessionID",
+    "thread",
+    "conversation_id",
+    "session",
+];
+/// Keys of ids of one message or call.
+const OF_MESSAGE: [&str; 17] = [
+    "id",
+    "uuid",
+    "parentUuid",
+    "parentId",
+    "messageId",
+    "messageID",
+    "message_id",
+    "requestId",
+    "promptId",
+    "bubbleId",
+    "toolCallId",
+    "tool_call_id",
+    "tool_use_id",
+    "call_id",
+    "callID",
+    "turn_id",
+    "parent",
+];
+
+/// Imports large files of each format; fails where one is slower than what is wanted.
+pub(crate) fn import() -> Result<()> {
+    let compared = TRANSCRIPTS
+        .iter()
+        .find(|(name, _)| *name == COMPARED_WITH)
+        .context("the fixture of Claude Code")?;
+    let base = rate(compared)?;
+    println!("  {COMPARED_WITH:<22} {base:>7.1} MB/s");
+    let mut slow = Vec::new();
+    for fixture in TRANSCRIPTS
+        .iter()
+        .filter(|fixture| fixture.0 != COMPARED_WITH)
+    {
+        let rate = rate(fixture)?;
+        println!(
+            "  {:<22} {rate:>7.1} MB/s   {:>5.2} of Claude Code's",
+            fixture.0,
+            rate / base
+        );
+        if rate < WANTED {
+            slow.push(fixture.0);
+        }
+    }
+    ensure!(
+        slow.is_empty(),
+        "slower than {WANTED} MB/s: {}",
+        slow.join(", ")
+    );
+    Ok(())
+}
+
+/// Megabytes a second of the whole process, learning included.
+fn rate((name, bytes): &(&str, &[u8])) -> Result<f64> {
+    let place = tempfile::tempdir()?;
+    let folder = place.path().join("transcripts");
+    let mut total = 0;
+    for nth in 0..FILES {
+        let text = enlarged(name, std::str::from_utf8(bytes)?, nth)?;
+        total += text.len();
+        let below = folder.join(nth.to_string());
+        fs::create_dir_all(&below)?;
+        fs::write(below.join(name), text)?;
+    }
+    let root = place.path().join("root");
+    let mut command = Command::new(daybook()?);
+    command.args(["import", "--yes", "--json", "--root"]);
+    command
+        .args([root.as_path(), folder.as_path()])
+        .stdin(Stdio::null());
+    let began = Instant::now();
+    let output = command.output().context("daybook does not start")?;
+    let took = began.elapsed();
+    ensure!(
+        output.status.success(),
+        "{name}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let report: Value = serde_json::from_slice(&output.stdout)?;
+    // A message has some hundred bytes: far fewer events mean that the files were not understood.
+    let events = report["events"].as_u64().unwrap_or_default();
+    ensure!(
+        events > total as u64 / 20_000,
+        "{name}: {events} events of {total} bytes"
+    );
+    Ok(total as f64 / 1e6 / took.as_secs_f64())
+}
+
+/// A large file of a fixture's format; `nth` gives it a session of its own.
+fn enlarged(name: &str, fixture: &str, nth: u64) -> Result<String> {
+    let mut copies = Copies {
+        numbers: SeededNumbers(nth),
+        nth,
+        copy: 0,
+    };
+    match Path::new(name)
+        .extension()
+        .and_then(|ending| ending.to_str())
+    {
+        Some("jsonl") => copies.lines(fixture),
+        Some("json") => copies.document(fixture),
+        _ => Ok(copies.markdown(fixture)),
+    }
+}
+
+/// Makes copies of a fixture's parts, each with ids and words of its own.
+struct Copies {
+    numbers: SeededNumbers,
+    nth: u64,
+    copy: u64,
+}
+
+impl Copies {
+    /// The first line, which describes a session, once; then all lines again and again.
+    fn lines(&mut self, fixture: &str) -> Result<String> {
+        let lines: Vec<Value> = fixture
+            .lines()
+            .map(serde_json::from_str)
+            .collect::<Result<_, _>>()?;
+        let mut text = String::new();
+        while text.len() < FILE_BYTES {
+            for line in lines.iter().skip(usize::from(self.copy > 0)) {
+                text.push_str(&self.changed("", line).to_string());
+                text.push('\n');
+            }
+            self.copy += 1;
+        }
+        Ok(text)
+    }
+
+    /// A list with its members again and again; of an object, its list of messages.
+    fn document(&mut self, fixture: &str) -> Result<String> {
+        let mut document: Value = serde_json::from_str(fixture)?;
+        let name = LISTS.iter().find(|name| document.get(name).is_some());
+        let list = match name {
+            Some(name) => document[*name].take(),
+            None => std::mem::take(&mut document),
+        };
+        let members = list.as_array().context("a list of messages")?;
+        let mut copies = Vec::new();
+        let mut bytes = 0;
+        while bytes < FILE_BYTES {
+            for member in members {
+                let member = self.changed("", member);
+                bytes += member.to_string().len();
+                copies.push(member);
+            }
+            self.copy += 1;
+        }
+        let copies = Value::Array(copies);
+        self.copy = 0;
+        let Some(name) = name else {
+            return Ok(copies.to_string());
+        };
+        // The list stands last, as hosts write it: what tells the format stands before it.
+        if let Some(fields) = document.as_object_mut() {
+            fields.remove(*name);
+        }
+        let described = self.changed("", &document).to_string();
+        let described = described.strip_suffix('}').unwrap_or(&described);
+        let comma = if described.len() > 1 { "," } else { "" };
+        Ok(format!("{described}{comma}\n\"{name}\": {copies}}}\n"))
+    }
+
+    fn markdown(&mut self, fixture: &str) -> String {
+        let mut text = String::new();
+        while text.len() < FILE_BYTES {
+            for line in fixture.lines() {
+                let words = match line.contains(' ') && !line.starts_with("# ") {
+                    true => self.numbers.sentence(WORDS),
+                    false => String::new(),
+                };
+                // The two blanks at a line's end tell its speaker.
+                let (line, blanks) = match line.strip_suffix("  ") {
+                    Some(line) => (line, "  "),
+                    None => (line, ""),
+                };
+                text.push_str(&format!("{line} {words}{blanks}\n"));
+            }
+        }
+        text
+    }
+
+    fn changed(&mut self, key: &str, value: &Value) -> Value {
+        match value {
+            Value::Object(fields) => {
+                let fields = fields.iter();
+                let changed = fields.map(|(key, value)| (key.clone(), self.changed(key, value)));
+                Value::Object(changed.collect::<Map<_, _>>())
+            }
+            Value::Array(list) => list.iter().map(|value| self.changed(key, value)).collect(),
+            Value::String(text) if OF_SESSION.contains(&key) => {
+                format!("{text}-{}", self.nth).into()
+            }
+            Value::String(text) if OF_MESSAGE.contains(&key) => {
+                format!("{text}-{}-{}", self.nth, self.copy).into()
+            }
+            // Slack knows a message by its time.
+            Value::String(time) if key == "ts" => {
+                let time: f64 = time.parse().unwrap_or_default();
+                format!("{:.6}", time + (self.nth * 1_000_000 + self.copy) as f64).into()
+            }
+            Value::String(text) if text.contains(' ') && !text.starts_with(['{', '[', '<']) => {
+                format!("{text} {}", self.numbers.sentence(WORDS)).into()
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_becomes_a_large_file_of_its_format() {
+        for (name, bytes) in TRANSCRIPTS {
+            let text = enlarged(name, std::str::from_utf8(bytes).unwrap(), 1).unwrap();
+            assert!(text.len() >= FILE_BYTES, "{name}: {}", text.len());
+            let head = |text: &[u8]| {
+                let stream = daybook_engine::transcripts::pieces::head(text).unwrap();
+                daybook_engine::transcripts::detect(&stream)
+            };
+            assert_eq!(
+                head(text.as_bytes()).as_str(),
+                head(bytes).as_str(),
+                "{name}"
+            );
+        }
+    }
+}
