@@ -1,7 +1,8 @@
 //! How fast transcripts of each format are imported and learned from, beside those of Claude Code.
 //!
-//! The files are made of the small fixtures: their messages are repeated with ids of their own and more words, until a
-//! file is large. All formats get the same words, so that they differ in what a format costs.
+//! The files are made of the small fixtures: their messages are repeated with ids of their own, until a file is large. A
+//! fixture's own statements stand in the first copy alone, and the others have invented words: a real session states little
+//! that is worth keeping. All formats get the same words, so that they differ in what a format costs.
 
 use std::fs;
 use std::path::Path;
@@ -19,8 +20,8 @@ use crate::transcripts::SeededNumbers;
 const FILES: u64 = 4;
 /// Bytes of each file, about.
 const FILE_BYTES: usize = 4 * 1024 * 1024;
-/// Words that are added to each prose text.
-const WORDS: u64 = 40;
+/// Words of each prose text.
+const WORDS: u64 = 60;
 /// Megabytes a second that every format must reach.
 const WANTED: f64 = 40.0;
 /// The fixture that the others are compared with.
@@ -201,19 +202,12 @@ impl Copies {
     }
 
     fn markdown(&mut self, fixture: &str) -> String {
-        let mut text = String::new();
+        let mut text = fixture.to_owned();
         while text.len() < FILE_BYTES {
-            for line in fixture.lines() {
-                let words = match line.contains(' ') && !line.starts_with("# ") {
-                    true => self.numbers.sentence(WORDS),
-                    false => String::new(),
-                };
-                // The two blanks at a line's end tell its speaker.
-                let (line, blanks) = match line.strip_suffix("  ") {
-                    Some(line) => (line, "  "),
-                    None => (line, ""),
-                };
-                text.push_str(&format!("{line} {words}{blanks}\n"));
+            // What precedes the words of each speaker, and the blanks behind them.
+            for (before, blanks) in [("> ", "  "), ("\n#### ", "  "), ("\n", "")] {
+                let words = self.numbers.sentence(WORDS);
+                text.push_str(&format!("{before}{words}{blanks}\n"));
             }
         }
         text
@@ -239,7 +233,15 @@ impl Copies {
                 format!("{:.6}", time + (self.nth * 1_000_000 + self.copy) as f64).into()
             }
             Value::String(text) if text.contains(' ') && !text.starts_with(['{', '[', '<']) => {
-                format!("{text} {}", self.numbers.sentence(WORDS)).into()
+                let words = self.numbers.sentence(WORDS);
+                match self.copy {
+                    0 => format!("{text} {words}").into(),
+                    _ => words.into(),
+                }
+            }
+            // Antigravity knows a step by its number.
+            Value::Number(step) if key == "step_index" => {
+                (step.as_u64().unwrap_or_default() + self.copy * 1_000).into()
             }
             other => other.clone(),
         }

@@ -6,14 +6,14 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use daybook_testkit::postgres::PostgresServer;
 use serde_json::{Value, json};
 
-use crate::process::{daybook, ms};
+use crate::process::ms;
+use crate::serving::ServeProcess;
 use crate::transcripts::SeededNumbers;
 
 /// Clients that append at once.
@@ -75,7 +75,7 @@ fn url(address: &str) -> Result<String> {
 
 fn measure(store: &str, clients: u64, events: u64) -> Result<Rate> {
     let root = tempfile::tempdir()?;
-    let mut serving = ServeProcess::start(root.path(), store)?;
+    let mut serving = ServeProcess::start(root.path(), &["--set", &format!("store={store}")])?;
     let began = Instant::now();
     let appending: Vec<_> = (0..clients)
         .map(|client| {
@@ -164,44 +164,4 @@ fn answer(stream: &mut TcpStream) -> Result<()> {
         bail!("{head}{}", String::from_utf8_lossy(&body));
     }
     Ok(())
-}
-
-/// A running `daybook serve`.
-struct ServeProcess {
-    child: Child,
-    address: String,
-    token: String,
-}
-
-impl ServeProcess {
-    fn start(root: &std::path::Path, store: &str) -> Result<Self> {
-        let mut command = Command::new(daybook()?);
-        command.arg("--root").arg(root);
-        command.args(["--set", &format!("store={store}")]);
-        command.args(["serve", "--no-follow", "--listen", "127.0.0.1:0"]);
-        let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = command.spawn().context("daybook does not start")?;
-        let output = child.stdout.take().context("it has an output")?;
-        let mut line = String::new();
-        BufReader::new(output).read_line(&mut line)?;
-        let address = line.trim().rsplit("http://").next().unwrap_or_default();
-        let token = std::fs::read_to_string(root.join("token"))?;
-        Ok(Self {
-            child,
-            address: address.to_owned(),
-            token: token.trim().to_owned(),
-        })
-    }
-
-    fn end(&mut self) -> Result<()> {
-        self.child.kill()?;
-        self.child.wait()?;
-        Ok(())
-    }
-}
-
-impl Drop for ServeProcess {
-    fn drop(&mut self) {
-        let _ = self.end();
-    }
 }

@@ -37,9 +37,11 @@ mod regression;
 mod scale;
 mod scale_sessions;
 mod secrets;
+mod serving;
 mod transcripts;
 mod typed;
 mod understanding;
+mod window;
 mod working;
 
 use anyhow::{Result, bail};
@@ -59,7 +61,7 @@ daybook-bench secrets [--seed N] [--cases N] [--family NAME]... [--json]
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 31] = [
+    let questions: [Question; 32] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -89,6 +91,11 @@ fn main() -> Result<()> {
             "recall-scale",
             "how long does a recall take, in process, among 100,000 memories?",
             recall_scale::ask,
+        ),
+        (
+            "window",
+            "how soon are the pages of the window there, among 100,000 memories?",
+            window::pages,
         ),
         (
             "hook",
@@ -258,6 +265,12 @@ fn main() -> Result<()> {
         && !arguments.is_empty()
     {
         return secrets::search_with(arguments);
+    }
+    if let [question, arguments @ ..] = asked.as_slice()
+        && question == "window"
+        && !arguments.is_empty()
+    {
+        return window::pages_with(arguments);
     }
     if asked.iter().any(|name| name == "--help") {
         println!("{HELP}");

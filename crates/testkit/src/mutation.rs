@@ -29,7 +29,7 @@ macro_rules! transcript {
 }
 
 /// Small transcripts, one for each format that Daybook reads: the name of a file, and its bytes.
-pub const TRANSCRIPTS: [(&str, &[u8]); 27] = [
+pub const TRANSCRIPTS: [(&str, &[u8]); 28] = [
     transcript!("claude-code.jsonl"),
     transcript!("codex.jsonl"),
     transcript!("codex-legacy.jsonl"),
@@ -57,6 +57,7 @@ pub const TRANSCRIPTS: [(&str, &[u8]); 27] = [
     transcript!("hermes.json"),
     transcript!("langgraph.jsonl"),
     transcript!("aider.md"),
+    transcript!("crush.jsonl"),
 ];
 
 /// Pieces that parsers get wrong: encodings, escapes, numbers, separators, marks of Daybook's own formats.

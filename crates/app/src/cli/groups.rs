@@ -15,7 +15,7 @@ Everyday
   setup        add Daybook to your agents' settings; --undo removes it
 
 Inspect
-  open         show the memory in a browser: what was learned, and why
+  open         show the memory in a browser: what was learned, why, at what cost
   status       what is covered, pending, in gaps, and why
   sessions     list the imported sessions; turn memory of one off or on
   projects     which checkouts belong together; merge and rename

@@ -1,11 +1,13 @@
 //! Homes of Codex, MindRoom and Daycare, and agents' databases, among the paths of an import.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use anyhow::Result;
 use daybook_domain::StoreError;
+use daybook_domain::source::TranscriptSource;
 use daybook_engine::bounded;
 use daybook_engine::homes::{
     FILE_BYTES, FileRole, Home, is_row_learned, is_transcript_learned, learned_sessions,
@@ -14,7 +16,7 @@ use daybook_engine::homes::{
 use daybook_engine::import::{FileReport, ImportCandidate, ImportReport};
 use daybook_engine::jobs::WorkerContext;
 use daybook_engine::jobs::homes::take_over;
-use daybook_engine::places::stored_path::stored_path;
+use daybook_engine::places::stored_path::{path_on_disk, stored_path};
 use daybook_store::sqlite::{SessionDatabase, agno_rows};
 use serde_json::{Value, json};
 
@@ -23,6 +25,8 @@ use crate::terminal::output::{count, print_line};
 
 /// Ends the name of the rows of a database that its system has learned from.
 const LEARNED: &str = " (learned from)";
+/// Separates a database from a session of it, in the name of the session's lines.
+const SESSION_OF: char = '#';
 /// The beginning of every SQLite database.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
@@ -122,7 +126,7 @@ impl HomesToImport {
         if let Some(database) = SessionDatabase::recognize(path)? {
             let sessions = database.sessions()?.into_iter();
             let streams = sessions.map(|session| ImportCandidate::Stream {
-                name: format!("{}#{session}", stored_path(path)),
+                name: format!("{}{SESSION_OF}{session}", stored_path(path)),
                 input: Box::new(StoredSession {
                     database: database.clone(),
                     session,
@@ -231,6 +235,42 @@ impl HomesToImport {
             );
         }
     }
+}
+
+/// Records a look at each database whose sessions were imported, so that `status` lists it beside the files.
+pub(super) async fn record_databases(worker: &WorkerContext, report: &ImportReport) -> Result<()> {
+    let sessions = report.files.iter().filter(|file| file.format != "unknown");
+    let databases: BTreeMap<&str, &str> = sessions
+        .filter_map(|file| Some((file.path.rsplit_once(SESSION_OF)?.0, &*file.format)))
+        .collect();
+    for (path, format) in databases {
+        let Ok(file) = std::fs::metadata(path_on_disk(path)) else {
+            continue;
+        };
+        let modified = file.modified().ok();
+        let modified = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let nanos = modified.and_then(|at| i64::try_from(at.as_nanos()).ok());
+        let source = TranscriptSource {
+            path: path.to_owned(),
+            format: format.to_owned(),
+            session: None,
+            claimed_id: None,
+            size: file.len(),
+            modified: nanos.unwrap_or_default(),
+            offset: 0,
+            lines: 0,
+            fingerprint: (0, 0),
+            bad_lines: 0,
+            first_bad: None,
+            secrets: 0,
+            state: String::new(),
+            failure: None,
+            reading: 0,
+        };
+        let (store, tenant) = (&worker.store, &worker.tenant);
+        store.put_source(tenant, &source, report.import).await?;
+    }
+    Ok(())
 }
 
 fn is_sqlite(path: &Path) -> bool {

@@ -19,7 +19,7 @@ use daybook_engine::stop::Stop;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::homes::HomesToImport;
+use super::homes::{HomesToImport, record_databases};
 use super::import_archive::{self, import_archive};
 use super::import_summary::ImportSummary;
 use super::update::{as_json, count_due_sessions};
@@ -28,7 +28,7 @@ use crate::background::host_folders;
 use crate::backup::archive::is_archive;
 use crate::clock::SystemClock;
 use crate::folders::hosts::{TranscriptFile, transcripts_in};
-use crate::folders::transcript_places::{TranscriptFolder, histories_in, transcript_folders};
+use crate::folders::transcript_places::{TranscriptFolder, files_in_projects, transcript_folders};
 use crate::folders::{data_folder, sample};
 use crate::models::embedding::embed_waiting;
 use crate::process::{block_on, lower_priority, stop_on_interrupt};
@@ -246,6 +246,7 @@ impl ImportCommand {
         let reading_all = import_learned(&intake, &name, candidates, &learned, stop, &reading);
         let mut report = reading_all.await?;
         reading.end();
+        record_databases(&worker, &report).await?;
         jobs::settle_projects(&worker).await?;
         if !stop.is_requested() {
             homes.take_over(&worker, &name, &mut report).await?;
@@ -373,8 +374,8 @@ impl ImportCommand {
             all.extend(look_in(&folder));
         }
         let folders = all.iter().filter_map(|found| found.peek.folder.as_deref());
-        for history in histories_in(folders) {
-            all.extend(look_in(&history));
+        for file in files_in_projects(folders) {
+            all.extend(look_in(&file));
         }
         if all.is_empty() {
             eprint_line!(

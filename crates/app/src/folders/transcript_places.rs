@@ -179,6 +179,12 @@ const CHATS_OF_CODE: &[&str] = &[
 /// The history that Aider keeps in a project's folder.
 const AIDER: &str = ".aider.chat.history.md";
 
+/// The agents that keep sessions in a project's folder: for people, in session ids, and the file.
+const IN_PROJECTS: &[(&str, &str, &str)] = &[
+    ("Aider", "aider", AIDER),
+    ("Crush", "crush", ".crush/crush.db"),
+];
+
 /// Folders whose JSON documents are sessions; elsewhere a document is an agent's own settings.
 const OF_DOCUMENTS: &[&str] = &[
     "chats",
@@ -227,15 +233,21 @@ fn home_of(place: &TranscriptPlace) -> Option<PathBuf> {
     }
 }
 
-/// The histories of Aider in the folders that other agents worked in.
-pub(crate) fn histories_in<'f>(folders: impl Iterator<Item = &'f str>) -> Vec<TranscriptFolder> {
+/// The files of sessions in the projects that other agents worked in.
+pub(crate) fn files_in_projects<'f>(
+    folders: impl Iterator<Item = &'f str>,
+) -> Vec<TranscriptFolder> {
     let folders: BTreeSet<&str> = folders.collect();
-    let found = folders.into_iter().map(|folder| TranscriptFolder {
-        name: "Aider",
-        agent: "aider",
-        path: Path::new(folder).join(AIDER),
+    let files = folders.into_iter().flat_map(|folder| {
+        IN_PROJECTS
+            .iter()
+            .map(move |(name, agent, file)| TranscriptFolder {
+                name,
+                agent,
+                path: Path::new(folder).join(file),
+            })
     });
-    found.filter(|history| history.path.is_file()).collect()
+    files.filter(|file| file.path.is_file()).collect()
 }
 
 /// Whether a file below such a folder may be a transcript.

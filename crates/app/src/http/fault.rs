@@ -93,6 +93,14 @@ impl HttpFault {
     }
 }
 
+impl HttpFault {
+    /// The status, and the message without secrets, for routes whose errors have another form of body.
+    pub(super) fn into_parts(self) -> (StatusCode, String) {
+        let message = Redactor::current().redact(&self.message).text.into_owned();
+        (self.status, message)
+    }
+}
+
 impl IntoResponse for HttpFault {
     fn into_response(self) -> Response {
         let body = ErrorBody {

@@ -157,13 +157,8 @@ impl RequestGate {
 
     /// The tenant of the request's token.
     fn tenant(&self, request: &Request<Body>) -> Result<Tenant, HttpFault> {
-        let given = request
-            .headers()
-            .get(AUTHORIZATION)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        let fitting = given.and_then(|(_, given)| {
+        let given = given_token(request);
+        let fitting = given.and_then(|given| {
             find_token(&self.tokens, |token| is_same(given.trim(), &token.secret))
         });
         match (given, fitting) {
@@ -171,6 +166,21 @@ impl RequestGate {
             (Some(_), None) => Err(HttpFault::unauthorized("the token is not this server's")),
             (None, None) => Err(HttpFault::unauthorized("a token is needed")),
         }
+    }
+}
+
+/// The token of a request, as clients of this server and those of mem0 send it.
+fn given_token(request: &Request<Body>) -> Option<&str> {
+    let header = |name: &str| request.headers().get(name)?.to_str().ok();
+    let scheme_and_token = header(AUTHORIZATION.as_str()).and_then(|value| value.split_once(' '));
+    let is_known = |scheme: &str| {
+        ["bearer", "token"]
+            .iter()
+            .any(|it| scheme.eq_ignore_ascii_case(it))
+    };
+    match scheme_and_token {
+        Some((scheme, token)) => is_known(scheme).then_some(token),
+        None => header("x-api-key"),
     }
 }
 

@@ -26,6 +26,7 @@ mod idempotency;
 mod listen;
 mod listings;
 mod mcp_route;
+mod mem0;
 mod memories;
 mod memory_items;
 mod memory_tool;
@@ -179,6 +180,7 @@ fn app(gate: RequestGate, executors: TenantExecutors) -> Router {
         .layer(from_fn_with_state(Arc::new(keyed), idempotency::replay))
         // Its streams are no answers that can be kept for a repeat.
         .merge(mcp_route::route())
+        .merge(mem0::routes())
         .with_state(executors)
         .layer(DefaultBodyLimit::max(BODY))
         .layer(TimeoutLayer::with_status_code(

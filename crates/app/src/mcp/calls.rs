@@ -18,6 +18,7 @@ use super::call::McpCall;
 use super::entities;
 use super::graph;
 use super::history;
+use super::mem0;
 use super::memory_tool;
 use super::resources::memory_file;
 use super::tools::ToolKind;
@@ -58,6 +59,7 @@ pub(super) fn answer(
         ToolKind::Edit => history::edit(call, parse_arguments(arguments)?),
         ToolKind::Memory => memory_tool::run(call, parse_arguments(arguments)?),
         ToolKind::Graph(tool) => graph::run(call, tool, arguments),
+        ToolKind::Mem0(tool) => mem0::run(call, tool, arguments),
     }
 }
 

@@ -21,6 +21,8 @@ mod history;
 mod id_scanner;
 mod in_flight;
 mod lines;
+mod mem0;
+mod mem0_tools;
 mod memory;
 mod memory_tool;
 mod prompts;

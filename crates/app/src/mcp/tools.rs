@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::described::{editing, object, reading, writing};
 use super::graph_tools::{self, GraphTool};
+use super::mem0_tools::{self, Mem0Tool};
 
 /// Tools that are offered together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -27,13 +28,15 @@ pub(crate) enum ToolSet {
     MemoryTool,
     /// Instead of the default ones, the nine tools of the server `server-memory`
     ServerMemory,
+    /// Instead of the default ones, the tools of mem0's server
+    Mem0,
 }
 
 impl ToolSet {
     /// Whether it has all the tools of another server, for agents that know those.
     fn is_of_another_server(self) -> bool {
         match self {
-            Self::ServerMemory => true,
+            Self::ServerMemory | Self::Mem0 => true,
             Self::Default | Self::Entities | Self::History | Self::MemoryTool => false,
         }
     }
@@ -61,6 +64,7 @@ pub(super) enum ToolKind {
     Edit,
     Memory,
     Graph(GraphTool),
+    Mem0(Mem0Tool),
 }
 
 /// A tool with its description.
@@ -114,6 +118,9 @@ pub(super) fn offered(sets: &[ToolSet]) -> Vec<NamedTool> {
     }
     if sets.contains(&ToolSet::ServerMemory) {
         kind.extend(GraphTool::ALL.map(ToolKind::Graph));
+    }
+    if sets.contains(&ToolSet::Mem0) {
+        kind.extend(Mem0Tool::ALL.map(ToolKind::Mem0));
     }
     let named = |kind: ToolKind| NamedTool {
         kind,
@@ -211,6 +218,7 @@ fn tool(kind: ToolKind) -> Tool {
             memory(),
         ),
         ToolKind::Graph(graph) => graph_tools::tool(graph),
+        ToolKind::Mem0(mem0) => mem0_tools::tool(mem0),
     }
 }
 

@@ -144,7 +144,7 @@ pub(crate) async fn list(
         .flat_map(|words| words.split_whitespace())
         .map(str::to_lowercase)
         .collect();
-    let all = memories(source(daybook), &daybook.root, scope).await?;
+    let all = memories_of(daybook, scope).await?;
     let listed = all.iter().filter_map(|memory| {
         let observation = memory.observation()?;
         let text = memory.words.to_lowercase();
@@ -172,6 +172,11 @@ pub(crate) async fn list(
         memories: page,
         next,
     })
+}
+
+/// All that a scope remembers.
+pub(crate) async fn memories_of(daybook: &Daybook, scope: &Scope) -> Result<Vec<Memory>> {
+    Ok(memories(source(daybook), &daybook.root, scope).await?)
 }
 
 fn source(daybook: &Daybook) -> MemorySource<'_> {

@@ -20,6 +20,7 @@ pub(crate) mod history;
 pub(crate) mod host_files;
 pub(crate) mod job_list;
 pub(crate) mod line_origin;
+pub(crate) mod mem0;
 pub(crate) mod memories;
 pub(crate) mod memory_changes;
 pub(crate) mod memory_files;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use daybook_domain::{Observation, Origin, Scope};
+use daybook_domain::{Observation, Origin, Place, Scope};
 use daybook_engine::jobs::{self, NoteTarget};
 use daybook_engine::stop::Stop;
 use daybook_text::redact::Redactor;
@@ -128,6 +128,25 @@ async fn store_note(
         },
     };
     let place = current.project.is_some().then_some(current.place);
+    remember_in(daybook, text, scope, (place, by.origin)).await
+}
+
+/// Stores a note in a scope without asking whether a caller takes part in it, and leaves the memory files to the next update.
+pub(crate) async fn save_note_in(
+    daybook: &Daybook,
+    text: &str,
+    scope: Scope,
+    origin: Origin,
+) -> Result<SavedNote> {
+    remember_in(daybook, text, scope, (None, origin)).await
+}
+
+async fn remember_in(
+    daybook: &Daybook,
+    text: &str,
+    scope: Scope,
+    (place, origin): (Option<Place>, Origin),
+) -> Result<SavedNote> {
     let redactor = Redactor::current();
     let switches = daybook.switches();
     let target = NoteTarget {
@@ -137,7 +156,7 @@ async fn store_note(
         switches: &switches,
     };
     let (observation, secrets) =
-        jobs::remember(target, &redactor, text, scope, place, by.origin).await?;
+        jobs::remember(target, &redactor, text, scope, place, origin).await?;
     Ok(SavedNote {
         observation,
         secrets,

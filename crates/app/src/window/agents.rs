@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::chart::{Bar, progress};
 use super::frame::Page;
 use super::links;
-use super::text::{cited, plain};
+use super::text::{cited, own_words, plain};
 use crate::service::RequestError;
 use crate::service::context::{AgentContext, ContextQuery, context_in};
 use crate::service::projects::load_projects;
@@ -92,7 +92,7 @@ fn shown(context: &AgentContext, budget: usize) -> Markup {
         @else {
             ol.entries {
                 @for line in &assembled.lines {
-                    li { (cited(line)) " " span.quiet { "about " (line.len().div_ceil(TOKEN)) " tokens" } }
+                    li { (cited(own_words(line))) " " span.quiet { "about " (line.len().div_ceil(TOKEN)) " tokens" } }
                 }
             }
             details { summary { "The whole text" } (super::why::block(&assembled.text)) }

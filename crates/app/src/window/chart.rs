@@ -23,11 +23,11 @@ pub(super) fn progress(bar: &Bar<'_>) -> Markup {
     let filled = part.checked_div(bar.of).unwrap_or(BAR);
     let says = format!("{} of {}", bar.value, bar.of);
     html! {
-        svg.chart viewBox=(format!("0 0 {BAR} 14")) role="img" aria-label=(format!("{}: {says}", bar.name)) {
+        svg.chart.bar viewBox=(format!("0 0 {BAR} 14")) role="img" aria-label=(format!("{}: {says}", bar.name)) {
             rect.room width=(BAR) height="14" rx="3" {}
             rect width=(filled) height="14" rx="3" class=[(bar.value > bar.of).then_some("over")] {}
         }
-        span.quiet { (says) }
+        " " span.quiet { (says) }
     }
 }
 

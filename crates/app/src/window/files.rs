@@ -322,7 +322,7 @@ pub(crate) async fn change_page(
             h2 { a href=(links::file(&name, &file.file)) { (plain(&file.file)) } " " span.quiet { (file.change) } }
             ul.entries {
                 @for line in lines {
-                    li class=(line.change) { (if line.change == "added" { "+ " } else { "− " }) (cited(without_marker(&line.text))) }
+                    li class=(line.change) { (if line.change == "added" { "+ " } else { "− " }) (cited(own_words(&line.text))) }
                 }
             }
         }

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use daybook_domain::{Event, EventSeq, Observation, Origin, Reach, Session};
+use daybook_domain::page::read_first;
+use daybook_domain::{Event, EventSeq, Observation, Origin, Reach, Session, Timestamp};
 use maud::{Markup, html};
 
+use super::chart::bars;
 use super::frame::{FormProof, Page, more};
 use super::text::plain;
 use super::why::block;
@@ -19,6 +21,12 @@ use crate::wiring::Daybook;
 const SESSIONS: usize = 50;
 const EVENTS: usize = 60;
 const BYTES: usize = 120 * 1024;
+/// The agent of the session that holds a person's own notes.
+const NOTES: &str = "daybook";
+/// Sessions that the chart counts.
+const CHARTED: usize = 500;
+/// Milliseconds of a week.
+const WEEK: i64 = 7 * 24 * 60 * 60 * 1000;
 /// Observations of a session that are shown.
 const TAUGHT: usize = 60;
 
@@ -37,10 +45,11 @@ pub(super) async fn session_row(daybook: &Daybook, session: &Session) -> Result<
     let outcome = digests.clone().find_map(|digest| digest.outcome);
     let branch = digests.clone().find_map(|digest| digest.branch.clone());
     let at = format_time(daybook, session.last_at, "%-d %b %Y %H:%M");
-    let title = title.map_or_else(
-        || "without a task".to_owned(),
-        |title| super::text::cut(&title.text, 160),
-    );
+    let title = match title {
+        Some(title) => super::text::cut(&title.text, 160),
+        None if session.id.agent == NOTES => "notes of yours".to_owned(),
+        None => "without a task".to_owned(),
+    };
     Ok(html! {
         a href=(links::page("session", &[("id", &id)])) { (plain(&title)) }
         br; span.quiet {
@@ -61,12 +70,38 @@ pub(crate) async fn page(daybook: &Daybook, after: Option<&str>) -> Result<Page>
         rows.push((session_row(daybook, &found).await?, &listed.state));
     }
     let next = list.next.as_deref();
+    let weeks = match after {
+        None => weeks(daybook).await?,
+        Some(_) => Vec::new(),
+    };
     let body = html! {
         @if rows.is_empty() { p { "No session is known yet." } }
+        @if weeks.len() > 1 { (bars("Sessions by week", &weeks, "sessions")) }
         ul.entries { @for (row, state) in rows { li { (row) " " span.quiet { "· " (plain(state)) } } } }
         (more(next.map(|next| links::page("sessions", &[("after", next)]))))
     };
     Ok(Page::new("sessions", "Sessions", body).live())
+}
+
+/// How many of the latest sessions were in each week, from the first to the last.
+async fn weeks(daybook: &Daybook) -> Result<Vec<(String, f64)>> {
+    let (store, tenant) = (&daybook.store, &daybook.tenant);
+    let sessions = read_first(CHARTED, |page| store.sessions(tenant, page)).await?;
+    let mut counts: BTreeMap<i64, u32> = BTreeMap::new();
+    for session in sessions.iter().filter(|one| one.last_at.0 > 0) {
+        *counts.entry(session.last_at.0 / WEEK).or_default() += 1;
+    }
+    let (Some((first, _)), Some((last, _))) = (counts.first_key_value(), counts.last_key_value())
+    else {
+        return Ok(Vec::new());
+    };
+    // A session of years ago does not make the others invisible.
+    let first = (*first).max(last - 52);
+    let week = |n: i64| {
+        let day = format_time(daybook, Timestamp(n * WEEK), "%-d %b %Y").unwrap_or_default();
+        (day, f64::from(counts.get(&n).copied().unwrap_or_default()))
+    };
+    Ok((first..=*last).map(week).collect())
 }
 
 /// The session with this id or label.

@@ -114,3 +114,24 @@ fn the_checkpoints_of_a_graph_are_read_when_they_are_named() {
     let answer = place.stdout(&["recall", "kilns cool"]);
     assert!(answer.contains("kilns cool overnight"), "{answer}");
 }
+
+#[test]
+fn a_database_in_a_project_is_found_where_another_agent_worked() {
+    let place = TestPlace::new();
+    let project = place.home().join("workshop");
+    let rows = r#"CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT, created_at INTEGER);
+        CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT, role TEXT, parts TEXT, created_at INTEGER);
+        INSERT INTO sessions VALUES ('5c1e', NULL, 'Clocks', 1775030400);
+        INSERT INTO messages VALUES ('9a01', '5c1e', 'user', '[{"type":"text","data":{"text":"clocks are wound on Sundays"}}]', 1775030400);"#;
+    write_database(place.home(), "workshop/.crush/crush.db", rows);
+    let session = format!(
+        r#"{{"type":"user","uuid":"u1","sessionId":"s1","cwd":{project:?},"timestamp":"2026-04-01T08:00:00Z","message":{{"content":"open the workshop"}}}}"#
+    );
+    let folder = place.home().join(".claude/projects/workshop");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("s1.jsonl"), session).expect("a file");
+    let imported = place.json(&["import", "--yes", "--no-process"]);
+    assert_eq!(imported["events"], 2, "{imported}");
+    let answer = place.stdout(&["recall", "clocks are wound"]);
+    assert!(answer.contains("clocks are wound on Sundays"), "{answer}");
+}

@@ -36,8 +36,10 @@ mod logs;
 mod manners;
 mod mcp;
 mod mcp_http;
+mod mem0;
 mod metrics;
 mod models;
+mod monitoring;
 #[cfg(all(unix, feature = "postgres"))]
 mod move_store;
 mod other_agents;

@@ -5,6 +5,7 @@ use std::fs;
 use daybook_testkit::mutation::TRANSCRIPTS;
 use serde_json::Value;
 
+use crate::agent_databases::{DATABASES, write_database};
 use crate::fixture::TestPlace;
 
 /// Each agent's fixture, its place below a person's home, and a person's words in it.
@@ -108,6 +109,12 @@ fn write(place: &TestPlace, name: &str, text: &[u8]) {
     fs::write(path, text).expect("a file");
 }
 
+/// The sessions of Claude Code and Codex in their places.
+const OF_HOSTS: &[(&str, &str)] = &[
+    ("claude-code.jsonl", ".claude/projects/-home-ada/1.jsonl"),
+    ("codex.jsonl", ".codex/sessions/2026/04/01/rollout-1.jsonl"),
+];
+
 fn home_of_all_agents() -> TestPlace {
     let place = TestPlace::new();
     for (fixture, path, _) in SESSIONS {
@@ -190,4 +197,88 @@ fn a_history_of_aider_is_found_in_a_folder_that_another_agent_worked_in() {
     write(&place, "shop/.aider.chat.history.md", &grown);
     let again = place.json(&["import", "--yes", "--no-process"]);
     assert_eq!(again["events"], 1, "{again}");
+}
+
+/// A home with a session of every agent, in a file or a database.
+fn whole_home() -> TestPlace {
+    let place = home_of_all_agents();
+    for (fixture, path) in OF_HOSTS {
+        let found = TRANSCRIPTS.iter().find(|(name, _)| name == fixture);
+        let (_, text) = found.expect("a fixture");
+        write(&place, path, text);
+    }
+    for (path, rows, _) in DATABASES {
+        write_database(place.home(), path, rows);
+    }
+    place
+}
+
+/// What `daybook import` prints on a terminal whose person answers the question with `answer`.
+#[cfg(target_os = "linux")]
+fn asked(place: &TestPlace, answer: &str) -> String {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    let command = format!("{} import --no-process", env!("CARGO_BIN_EXE_daybook"));
+    let mut terminal = Command::new("script")
+        .args(["--quiet", "--return", "--command", &command, "/dev/null"])
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", place.home())
+        .env("DAYBOOK_HOME", place.root())
+        .env("DAYBOOK_PERSON", "ada")
+        .current_dir(place.home())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a terminal");
+    let input = terminal.stdin.as_mut().expect("its input");
+    writeln!(input, "{answer}").expect("an answer");
+    let output = terminal.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_home_of_all_agents_is_found_shown_asked_about_imported_and_accounted_for() {
+    let place = whole_home();
+    let declined = asked(&place, "n");
+    assert!(declined.contains("Import into"), "{declined}");
+    assert!(!place.root().join("daybook.db").exists(), "{declined}");
+    let shown = asked(&place, "y");
+    for agent in [
+        "Claude Code",
+        "Codex",
+        "Gemini CLI",
+        "Copilot chat",
+        "Cursor",
+        "Goose",
+        "Hermes",
+        "Aider",
+    ] {
+        assert!(shown.contains(agent), "{agent}: {shown}");
+    }
+    let again = place.json(&["import", "--yes", "--no-process"]);
+    assert_eq!(
+        (&again["events"], &again["failed"]),
+        (&Value::from(0), &Value::from(0))
+    );
+    let status = place.json(&["status"]);
+    let files = status["files"].as_array().expect("files");
+    let listed = |path: &str| {
+        let end = format!("/{path}");
+        let file = files.iter().find(|file| {
+            let path = file["path"].as_str();
+            path.is_some_and(|path| path.ends_with(&end))
+        });
+        let format = file.and_then(|file| file["format"].as_str());
+        format.is_some_and(|format| format != "unknown")
+    };
+    let places = SESSIONS.iter().map(|(_, path, _)| *path);
+    let places = places.chain(OF_HOSTS.iter().map(|(_, path)| *path));
+    for path in places.chain(DATABASES.iter().map(|(path, ..)| *path)) {
+        assert!(listed(path), "{path}: {files:?}");
+    }
 }

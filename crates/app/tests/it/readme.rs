@@ -18,9 +18,19 @@ cargo() {
         *) echo "cargo $* is not known here" >&2; return 1 ;;
     esac
 }
+opened() {
+    mkfifo "$HOME/opened"
+    exec 9<>"$HOME/opened"
+    command daybook open --listen 127.0.0.1:0 --no-browser --no-follow >"$HOME/opened" &
+    read -r first <&9
+    echo "$first"
+    kill -TERM $!
+    wait $!
+}
 daybook() {
     case "$*" in
         import|setup|"setup --undo"|"setup claude-code") command daybook "$@" --yes ;;
+        open) opened ;;
         *) command daybook "$@" ;;
     esac
 }

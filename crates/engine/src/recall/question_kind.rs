@@ -11,6 +11,8 @@ static WHAT_HOLDS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"^(?:so |and |but )?(?:should|may|must|can|shall) (?:i|we|you|an? agents?|agents)\b",
         r"^(?:so |and |but )?(?:do|don't|are|aren't) (?:i|we|you)\b",
         r"^(?:which|what|where|how)\b.{0,60}\b(?:do|should|must|may|can|shall) (?:i|we|you)\b",
+        // What is customary of things: "which project do issues go to".
+        r"^(?:so |and |but )?(?:which|what) (?:[\w-]+ ){1,3}(?:do|does|should|must|may|can) (?:[\w-]+ ){1,4}(?:go|belong|live|land|use|get|need|have|carry|take|look|end)\b",
         r"\b(?:allowed|forbidden|preferred|prefer|rules?|convention|policy|decide|decided|decision|agreed|supposed to)\b",
         r"^(?:soll(?:en|te|ten)?|darf|dürfen|muss|müssen|kann|können) (?:ich|wir|man)\b",
         r"^(?:welche\w*|was|wo|wie|in welche\w*)\b.{0,60}\b(?:wir|ich|man)\b",
@@ -51,6 +53,8 @@ mod tests {
             "wie lange darf eine Sitzung sein?",
             "¿cuál es el límite de la lista?",
             "重试的上限是多少",
+            "which project do issues go to?",
+            "what prefix does a release branch get?",
         ] {
             assert!(asks_what_holds(question), "{question}");
         }
@@ -58,6 +62,8 @@ mod tests {
             "why is my debug output missing?",
             "where was I on ent-109?",
             "what is ENT-129?",
+            "which test does it fail in?",
+            "what did issues have in common?",
             "who fixed the importer?",
             "how long did the migration take?",
             "what is the reason for the limit?",

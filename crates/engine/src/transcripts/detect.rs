@@ -11,8 +11,8 @@ use strum::IntoStaticStr;
 
 use super::sketch::{FirstOf, Sketch};
 use super::{
-    aider, antigravity, chatgpt, claude_ai, copilot, copilot_chat, cursor, droid, gemini, goose,
-    grok, hermes, kimi, langgraph, opencode, pi, qwen, slack,
+    aider, antigravity, chatgpt, claude_ai, copilot, copilot_chat, crush, cursor, droid, gemini,
+    goose, grok, hermes, kimi, langgraph, opencode, pi, qwen, slack,
 };
 
 /// Bytes of a file's text that detection reads.
@@ -66,6 +66,8 @@ pub enum TranscriptFormat {
     Hermes(ChatShape),
     /// A chat history of Aider.
     Aider,
+    /// A session of Crush.
+    Crush,
     /// A thread of LangGraph.
     #[strum(serialize = "langgraph")]
     LangGraph,
@@ -115,6 +117,7 @@ impl TranscriptFormat {
             | Self::Antigravity
             | Self::Goose
             | Self::Aider
+            | Self::Crush
             | Self::LangGraph
             | Self::Unknown(_) => None,
         }
@@ -279,6 +282,9 @@ impl Sketch {
         }
         if aider::is_evident(self) {
             return Some(TranscriptFormat::Aider);
+        }
+        if crush::is_evident(self) {
+            return Some(TranscriptFormat::Crush);
         }
         if langgraph::is_evident(self) {
             return Some(TranscriptFormat::LangGraph);

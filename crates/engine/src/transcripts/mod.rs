@@ -29,6 +29,7 @@ mod chatgpt;
 mod claude_ai;
 mod copilot;
 mod copilot_chat;
+mod crush;
 mod cursor;
 mod droid;
 mod file_uri;

@@ -97,6 +97,10 @@ fn a_reader_that_goes_on_says_first_whose_events_follow() {
             r#"{"aider":"user","text":"hello"}"#,
         ),
         (
+            TranscriptFormat::Crush,
+            r#"{"crush":{"id":"m1","role":"user","parts":[{"type":"text","data":{"text":"hello"}}]}}"#,
+        ),
+        (
             TranscriptFormat::LangGraph,
             r#"{"langgraph":{"message":{"type":"human","content":"hello"}}}"#,
         ),
@@ -189,7 +193,7 @@ pub(super) fn told(format: &TranscriptFormat, lines: &[&str]) -> Vec<String> {
 }
 
 /// All formats that have a reader.
-pub(super) const FORMATS: [TranscriptFormat; 21] = [
+pub(super) const FORMATS: [TranscriptFormat; 22] = [
     TranscriptFormat::Codex,
     TranscriptFormat::ClaudeCode,
     TranscriptFormat::Chat(ChatShape::Lines),
@@ -211,6 +215,7 @@ pub(super) const FORMATS: [TranscriptFormat; 21] = [
     TranscriptFormat::Hermes(ChatShape::Lines),
     TranscriptFormat::Aider,
     TranscriptFormat::LangGraph,
+    TranscriptFormat::Crush,
 ];
 
 proptest::proptest! {

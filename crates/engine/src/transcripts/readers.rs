@@ -10,6 +10,7 @@ use super::claude_ai::ClaudeAi;
 use super::codex::CodexReader;
 use super::copilot::Copilot;
 use super::copilot_chat::CopilotChat;
+use super::crush::Crush;
 use super::cursor::Cursor;
 use super::detect::TranscriptFormat;
 use super::droid::Droid;
@@ -57,6 +58,7 @@ pub fn reader<'a>(
         TranscriptFormat::Goose => open::<Goose>(name, git, state),
         TranscriptFormat::Hermes(_) => open::<Hermes>(name, git, state),
         TranscriptFormat::Aider => open::<Aider>(name, git, state),
+        TranscriptFormat::Crush => open::<Crush>(name, git, state),
         TranscriptFormat::LangGraph => open::<LangGraph>(name, git, state),
         TranscriptFormat::Slack(_) => open::<Slack>(name, git, state),
         TranscriptFormat::Unknown(_) => Ok(None),

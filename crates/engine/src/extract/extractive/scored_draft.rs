@@ -18,6 +18,8 @@ pub(super) const MIN_SCORE: i32 = 50;
 /// Most drafts of one turn, values excluded: two sure lines are better than five doubtful ones. The bound
 /// is per turn, since a window may hold one turn or a hundred.
 pub(super) const MAX_DRAFTS_PER_TURN: usize = 2;
+/// Most issues that one turn filed. A tracker's answer leaves no doubt, so they take no room from other drafts.
+const MAX_FILED_PER_TURN: usize = 6;
 /// Most subjects whose values one turn yields, besides its other drafts.
 const MAX_SUBJECTS_PER_TURN: usize = 2;
 /// Most values that one turn yields.
@@ -164,15 +166,24 @@ fn best_of_turn(mut finds: Vec<ScoredDraft>) -> Vec<ScoredDraft> {
 }
 
 fn has_room(kept: &[ScoredDraft], draft: &ObservationDraft) -> bool {
+    let filed = kept.iter().filter(|k| is_filed_issue(&k.draft));
+    if is_filed_issue(draft) {
+        return filed.count() < MAX_FILED_PER_TURN;
+    }
     let values = kept
         .iter()
         .filter(|k| k.draft.kind == ObservationKind::Value);
     if draft.kind != ObservationKind::Value {
-        return kept.len() - values.count() < MAX_DRAFTS_PER_TURN;
+        return kept.len() - values.count() - filed.count() < MAX_DRAFTS_PER_TURN;
     }
     let subjects: BTreeSet<&Option<String>> = values.clone().map(|k| &k.draft.subject).collect();
     let known = subjects.contains(&draft.subject);
     values.count() < MAX_VALUES_PER_TURN && (known || subjects.len() < MAX_SUBJECTS_PER_TURN)
+}
+
+/// Whether a draft is an issue that was filed, and no words of a person about what to do later.
+fn is_filed_issue(draft: &ObservationDraft) -> bool {
+    draft.kind == ObservationKind::OpenEnd && !draft.stated
 }
 
 fn has_same_content(a: &ObservationDraft, b: &ObservationDraft) -> bool {

@@ -507,6 +507,24 @@ assistant: Filed.",
 }
 
 #[test]
+fn an_issue_that_was_filed_takes_no_room_from_what_a_person_said() {
+    let talk = "human: always write the test first. never push without asking me. we can fix the flaky importer test later
+call Bash: gh issue create --title \"Flaky importer test\" --body x
+ok: https://example.org/ada/ledger/issues/12
+assistant: Filed.";
+    let kinds: Vec<String> = extracted(&events(talk))
+        .drafts
+        .iter()
+        .map(draft_line)
+        .collect();
+    assert_eq!(kinds.len(), 3, "{kinds:?}");
+    assert!(
+        kinds.iter().any(|line| line.contains("filed #12")),
+        "{kinds:?}"
+    );
+}
+
+#[test]
 fn the_last_request_is_told_with_whether_it_was_answered() {
     let interrupted = extracted(&events(
         "human: add a header\nassistant: Done.\nhuman: can you move the reader into its own module?\ncall Bash: ls\nharness: [Request interrupted by user]",

@@ -5,6 +5,7 @@
 //!
 //! Not here: what a line means; a reader of transcripts parses it.
 
+mod crush;
 mod cursor;
 mod goose;
 mod hermes;
@@ -42,11 +43,12 @@ struct Layout {
     write_lines: fn(&Connection, &str, &mut SessionLines) -> Result<(), Fault>,
 }
 
-const LAYOUTS: [&Layout; 5] = [
+const LAYOUTS: [&Layout; 6] = [
     &opencode::LAYOUT,
     &goose::LAYOUT,
     &hermes::LAYOUT,
     &cursor::LAYOUT,
+    &crush::LAYOUT,
     &langgraph::LAYOUT,
 ];
 

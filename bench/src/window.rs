@@ -1,0 +1,202 @@
+//! How soon the pages of the window are there, on a memory of many sessions, and beside agents that append.
+//!
+//! The clock runs from a request's first byte to its answer's last, over a connection of its own, as a browser's first is.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::process::{median, ms, resident, watched};
+use crate::scale_sessions::write_sessions;
+use crate::serving::ServeProcess;
+
+/// Sessions of the memory; each teaches about three things.
+const SESSIONS: usize = 30_000;
+/// How often each page is read.
+const ROUNDS: usize = 15;
+/// Pages a second beside agents that append, and for how long.
+const RATE: u32 = 50;
+const LOADED: Duration = Duration::from_secs(60);
+/// The pages, with what is read on them. `SCOPE` stands for the largest memory.
+const PAGES: [&str; 15] = [
+    "",
+    "/memory",
+    "/file?scope=SCOPE",
+    "/folder?scope=SCOPE",
+    "/history?scope=SCOPE",
+    "/ask?question=which+limit+does+the+cache+have",
+    "/sessions",
+    "/projects",
+    "/agents?folder=/home/ada/tidepool",
+    "/work",
+    "/spend",
+    "/secrets",
+    "/threads",
+    "/why",
+    "/why?scope=SCOPE&line=MEMORY.md:8",
+];
+
+pub(crate) fn pages() -> Result<()> {
+    pages_with(&[])
+}
+
+/// `window [SESSIONS]`
+pub(crate) fn pages_with(arguments: &[String]) -> Result<()> {
+    let sessions = arguments.first().map(|n| n.parse());
+    let sessions = sessions.transpose().context("a number of sessions")?;
+    let sessions = sessions.unwrap_or(SESSIONS);
+    let made = tempfile::tempdir()?;
+    let (transcripts, root) = (made.path().join("transcripts"), made.path().join("root"));
+    std::fs::create_dir(&transcripts)?;
+    write_sessions(&transcripts, 0..sessions)?;
+    let (folder, root_name) = (
+        transcripts.display().to_string(),
+        root.display().to_string(),
+    );
+    let (took, _) = watched(&["import", &folder, "--yes", "--root", &root_name])?;
+    println!(
+        "  {sessions} sessions, imported in {:.1} s",
+        took.as_secs_f64()
+    );
+    let mut serving = ServeProcess::start(&root, &[])?;
+    let mut browser = Browser::open(&serving)?;
+    browser.find_scope()?;
+    println!("  {:<52} {:>9} {:>9} {:>9}", "page", "first", "p50", "KB");
+    for path in PAGES {
+        let mut times = Vec::new();
+        let mut bytes = 0;
+        for _ in 0..ROUNDS {
+            let (took, read) = browser.read(path)?;
+            times.push(took);
+            bytes = read;
+        }
+        let (first, middle) = (ms(times[0]), ms(median(times)));
+        let kilobytes = bytes as f64 / 1e3;
+        println!("  {path:<52} {first:>6.1} ms {middle:>6.1} ms {kilobytes:>9.1}");
+    }
+    println!("  wanted: the first page under 100 ms, every other under 200 ms, none over 300 KB");
+    beside_appends(&serving, &browser, &root)?;
+    serving.end()
+}
+
+/// [`RATE`] pages a second while an agent appends.
+fn beside_appends(serving: &ServeProcess, browser: &Browser, root: &Path) -> Result<()> {
+    let ended = AtomicBool::new(false);
+    let (mut times, mut errors, mut appended) = (Vec::new(), 0, 0);
+    std::thread::scope(|scope| -> Result<()> {
+        let agent = scope.spawn(|| append_until(serving, &ended));
+        let began = Instant::now();
+        for n in 0.. {
+            let due = began + Duration::from_secs(1) / RATE * n;
+            if due > began + LOADED {
+                break;
+            }
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            match browser.read(PAGES[n as usize % PAGES.len()]) {
+                Ok((took, _)) => times.push(took),
+                Err(_) => errors += 1,
+            }
+        }
+        ended.store(true, Ordering::Relaxed);
+        appended = agent.join().ok().context("the agent panicked")??;
+        Ok(())
+    })?;
+    times.sort();
+    let pages = times.len();
+    let at = |share: f64| ms(times[(pages.saturating_sub(1) as f64 * share) as usize]);
+    let memory = resident(serving.child.id()).unwrap_or_default() as f64 / f64::from(1 << 20);
+    println!(
+        "  {RATE} pages a second for {} s beside {appended} appends: p50 {:.1} ms, p99 {:.1} ms, {errors} errors of {pages}, {memory:.0} MiB",
+        LOADED.as_secs(),
+        at(0.5),
+        at(0.99),
+    );
+    anyhow::ensure!(root.exists(), "the data folder is gone");
+    Ok(())
+}
+
+/// Appends one message after the other, and returns how many.
+fn append_until(serving: &ServeProcess, ended: &AtomicBool) -> Result<u64> {
+    let mut n = 0;
+    while !ended.load(Ordering::Relaxed) {
+        let body = format!(
+            "{{\"agent\":\"bench\",\"session\":\"s\",\"folder\":\"/home/ada/tidepool\",\"events\":[{{\"id\":\"{n}\",\"role\":\"user\",\"text\":\"message {n}\"}}]}}"
+        );
+        let headers = format!(
+            "Authorization: Bearer {}\r\nContent-Type: application/json\r\n",
+            serving.token
+        );
+        let (head, _) = exchange(&serving.address, "POST /v1/append", &headers, &body)?;
+        if !head.starts_with("HTTP/1.1 200") {
+            bail!("{head}");
+        }
+        n += 1;
+    }
+    Ok(n)
+}
+
+/// A browser that is logged in.
+struct Browser {
+    address: String,
+    cookie: String,
+    scope: String,
+}
+
+impl Browser {
+    fn open(serving: &ServeProcess) -> Result<Self> {
+        let headers = "Content-Type: application/x-www-form-urlencoded\r\n";
+        let body = format!("token={}", serving.token);
+        let (head, _) = exchange(&serving.address, "POST /window/login", headers, &body)?;
+        let mut lines = head.lines();
+        let cookie = lines.find_map(|line| line.strip_prefix("set-cookie: ")?.split(';').next());
+        Ok(Self {
+            address: serving.address.clone(),
+            cookie: cookie.with_context(|| head.clone())?.to_owned(),
+            scope: String::new(),
+        })
+    }
+
+    /// The memory that is listed first is the largest.
+    fn find_scope(&mut self) -> Result<()> {
+        let page = self.get("/memory")?;
+        let named = page.split("/window/file?scope=").nth(1);
+        let scope = named.and_then(|rest| rest.split('"').next());
+        scope.context("a memory")?.clone_into(&mut self.scope);
+        Ok(())
+    }
+
+    /// Reads a page. Returns how long it took, and its size in bytes.
+    fn read(&self, path: &str) -> Result<(Duration, usize)> {
+        let began = Instant::now();
+        let page = self.get(path)?;
+        Ok((began.elapsed(), page.len()))
+    }
+
+    fn get(&self, path: &str) -> Result<String> {
+        let headers = format!("Cookie: {}\r\n", self.cookie);
+        let path = path.replace("SCOPE", &self.scope);
+        let (head, page) = exchange(&self.address, &format!("GET /window{path}"), &headers, "")?;
+        match head.starts_with("HTTP/1.1 200") {
+            true => Ok(page),
+            false => bail!("{path}: {head}"),
+        }
+    }
+}
+
+fn exchange(address: &str, what: &str, headers: &str, body: &str) -> Result<(String, String)> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    let length = body.len();
+    let request = format!(
+        "{what} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+    );
+    stream.write_all(request.as_bytes())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let (head, page) = answer.split_once("\r\n\r\n").context("an answer")?;
+    Ok((head.to_owned(), page.to_owned()))
+}
