@@ -285,7 +285,7 @@ impl CliCommand {
     fn runs_until_stopped(&self) -> bool {
         match self {
             Self::Import(command) => command.watches(),
-            Self::Mcp(_) | Self::Worker(_) | Self::Serve(_) => true,
+            Self::Mcp(_) | Self::Worker(_) | Self::Serve(_) | Self::Open(_) => true,
             _ => false,
         }
     }

@@ -171,6 +171,14 @@ fn exit_code(plan: &SetupPlan) -> ExitCode {
     }
 }
 
+/// A verb that goes with the names of these hosts.
+fn verb(hosts: &[AgentHost], verb: &str) -> String {
+    match hosts {
+        [_] => format!("{verb}s"),
+        _ => verb.to_owned(),
+    }
+}
+
 /// The hosts' names as people list them.
 fn listed(hosts: &[AgentHost]) -> String {
     let names: Vec<&str> = hosts.iter().map(|host| host.name()).collect();
@@ -232,8 +240,10 @@ fn print_next_steps(hosts: &[AgentHost]) {
     print_line!("Done, from the next session on:");
     if !starting.is_empty() {
         print_line!(
-            "{} start with what is remembered, and report what is said.",
-            listed(&starting)
+            "{} {} with what is remembered, and {} what is said.",
+            listed(&starting),
+            verb(&starting, "start"),
+            verb(&starting, "report"),
         );
     }
     if !asking.is_empty() {

@@ -183,6 +183,29 @@ fn lists_fit_into_a_narrow_terminal() {
 }
 
 #[test]
+fn one_thing_is_not_counted_as_several() {
+    let place = TestPlace::new();
+    place.write("a.jsonl", &teaching_session(1).text());
+    let texts = [
+        place.stdout(&["import", &place.transcripts().display().to_string()]),
+        place.stdout(&["history", "--project", "tidepool"]),
+        place.stdout(&["sessions"]),
+        place.stdout(&["status"]),
+    ];
+    for text in texts {
+        for several in [
+            " 1 sessions",
+            " 1 files",
+            " 1 events",
+            " 1 memories",
+            " 1 entries",
+        ] {
+            assert!(!text.contains(several), "{several}: {text}");
+        }
+    }
+}
+
+#[test]
 fn a_list_of_sessions_says_that_there_are_older_ones() {
     let place = imported_place();
     let said = place.stdout(&["sessions", "--limit", "2"]);

@@ -406,5 +406,13 @@ pub(super) fn commit_message(memory: &ScopeMemory) -> String {
         .sum();
     let selected = memory.rollouts.as_ref().map(Vec::len);
     let sessions = selected.unwrap_or(memory.dated.sessions().len());
-    format!("Post {entries} entries from {sessions} sessions")
+    let entries = match entries {
+        1 => "1 entry".to_owned(),
+        more => format!("{more} entries"),
+    };
+    let sessions = match sessions {
+        1 => "1 session".to_owned(),
+        more => format!("{more} sessions"),
+    };
+    format!("Post {entries} from {sessions}")
 }
