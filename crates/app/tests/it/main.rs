@@ -41,6 +41,7 @@ mod models;
 #[cfg(all(unix, feature = "postgres"))]
 mod move_store;
 mod other_agents;
+mod peers;
 mod persons_word;
 #[cfg(unix)]
 mod picture;
