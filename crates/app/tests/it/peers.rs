@@ -1,4 +1,4 @@
-//! Memory of other systems is imported by naming its file or folder: told by content, once, and as whose it is.
+//! Memory of other systems is imported by naming its file or folder: recognised by content, once, and as whose it is.
 
 use std::fs;
 

@@ -8,9 +8,9 @@ use std::path::Path;
 use daybook_domain::ObservationKind;
 use daybook_text::instruction::is_instruction;
 
-use super::entry::{EntryAuthor, HomeEntry, one_line};
-use super::markdown::{Passage, passages};
-use super::notes::Head;
+use super::entry::{EntryAuthor, HomeEntry};
+use super::head::Head;
+use super::markdown::{context, passages};
 
 /// Where the folders of projects lie below Claude Code's own.
 const PROJECTS: &str = "projects/";
@@ -97,12 +97,4 @@ fn agents_entries(text: &str) -> Vec<HomeEntry> {
         ..passage.entry
     });
     entries.collect()
-}
-
-/// The headings above a passage, behind the name of its file.
-pub(super) fn context(passage: &Passage, name: Option<&str>) -> Option<String> {
-    let headings = passage.headings.iter().map(|heading| one_line(heading));
-    let parts = name.map(one_line).into_iter().chain(headings);
-    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-    (!parts.is_empty()).then(|| parts.join(" · "))
 }

@@ -1,7 +1,7 @@
 //! Memories that mem0 exported: a JSON list of objects with `memory`, or an object with such a list.
 //!
 //! Where the memories of several users are in one file, each user's are a file of their own, whose name ends with the
-//! user's: what one user said is nobody else's memory.
+//! user's: no user's words become another's memory.
 
 use std::collections::BTreeSet;
 

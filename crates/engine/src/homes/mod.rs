@@ -14,6 +14,7 @@ mod daycare;
 mod edits;
 mod entry;
 mod graph;
+mod head;
 mod ledger;
 mod markdown;
 mod mem0;

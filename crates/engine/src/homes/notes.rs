@@ -1,21 +1,17 @@
 //! Notes in Markdown: folders of basic-memory, which an agent writes, and vaults of Obsidian, which people write.
 //!
-//! A note that names where its text was taken from is text from outside, whoever keeps it.
+//! A note that names where its text was taken from is text from outside, in either.
 
-use daybook_domain::{ObservationKind, Timestamp};
+use daybook_domain::ObservationKind;
 
-use super::claude::context;
-use super::entry::{EntryAuthor, HomeEntry, lines, one_line};
-use super::markdown::{Passage, passages};
-use crate::transcripts::time_of;
+use super::entry::{EntryAuthor, HomeEntry, one_line};
+use super::head::Head;
+use super::markdown::{Passage, context, passages};
 
 /// The folder into which Obsidian's clipper puts pages.
 const CLIPPINGS: &str = "Clippings/";
 /// Fields of a note's head that name where its text was taken from.
 const SOURCES: [&str; 4] = ["source", "source_url", "url", "clipped"];
-/// Fields that name when it was written.
-const TIMES: [&str; 4] = ["modified", "updated", "created", "date"];
-
 /// Who keeps the notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoteKeeper {
@@ -23,56 +19,6 @@ pub(super) enum NoteKeeper {
     BasicMemory,
     /// A person, with Obsidian.
     Obsidian,
-}
-
-/// The fields at a note's beginning, between lines of `---`.
-#[derive(Debug, Default)]
-pub(super) struct Head {
-    fields: Vec<(String, String)>,
-    /// The first byte behind it.
-    pub(super) end: usize,
-}
-
-impl Head {
-    /// Reads the head of a note; one without has no fields.
-    pub(super) fn of(text: &str) -> Self {
-        let mut head = Self::default();
-        for (nth, line) in lines(text).enumerate() {
-            match (nth, line.text.trim_end()) {
-                (0, "---") => {}
-                (0, _) => return Self::default(),
-                (_, "---") => {
-                    head.end = line.end;
-                    return head;
-                }
-                (_, field) => {
-                    if let Some((key, value)) = field.split_once(':') {
-                        let value = value.trim().trim_matches(['"', '\'']);
-                        head.fields
-                            .push((key.trim().to_lowercase(), value.to_owned()));
-                    }
-                }
-            }
-        }
-        // A line of dashes that nothing closes is no head.
-        Self::default()
-    }
-
-    /// The value of a field; `None` where it is empty.
-    pub(super) fn field(&self, name: &str) -> Option<&str> {
-        let field = self
-            .fields
-            .iter()
-            .find(|(key, value)| key == name && !value.is_empty());
-        field.map(|(_, value)| value.as_str())
-    }
-
-    fn time(&self) -> Option<Timestamp> {
-        let times = TIMES.iter().filter_map(|name| self.field(name));
-        times
-            .filter_map(|time| time_of(time).or_else(|| time_of(&format!("{time}T00:00:00Z"))))
-            .next()
-    }
 }
 
 /// The entries of a note.
@@ -93,7 +39,7 @@ pub(super) fn entries(keeper: NoteKeeper, path: &str, text: &str) -> Vec<HomeEnt
         let (kind, words) = statement(keeper, &passage, title.unwrap_or_default());
         HomeEntry {
             kind: match author {
-                // What came from outside is nobody's wish and nobody's decision.
+                // What came from outside is no wish and no decision of the person.
                 EntryAuthor::Outside => ObservationKind::Fact,
                 EntryAuthor::Person | EntryAuthor::Agent => kind,
             },

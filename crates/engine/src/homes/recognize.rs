@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::head::Head;
 use super::mindroom::LEDGER;
-use super::notes::Head;
 use super::{FILE_BYTES, HomeKind, claude, codex, daycare, graph, mem0, mindroom};
 use crate::bounded;
 

@@ -324,7 +324,7 @@ impl TakeOver<'_> {
         }
         let observations: Vec<Observation> = taken
             .into_iter()
-            // An order that came from outside is found by a search, and is nobody's memory.
+            // An order that came from outside is found by a search, and becomes no memory.
             .filter(|one| {
                 one.entry.author != EntryAuthor::Outside || !is_instruction(&one.event.text)
             })
