@@ -1,4 +1,4 @@
-//! Homes of Codex, MindRoom and Daycare, and agents' databases, among the paths of an import.
+//! Homes of other systems, and agents' databases, among the paths of an import.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Cursor, Read};
@@ -181,7 +181,7 @@ impl HomesToImport {
             let HomeSurvey { home, .. } = survey;
             print_line!(
                 "{}: a home of {}",
-                display_path(&home.root),
+                display_path(&home.path),
                 home.kind.name()
             );
             print_line!(
@@ -206,7 +206,7 @@ impl HomesToImport {
     pub(super) fn as_json(&self) -> Value {
         let homes = self.0.iter().map(survey).map(|survey| {
             json!({
-                "path": survey.home.root,
+                "path": survey.home.path,
                 "kind": survey.home.kind.as_str(),
                 "memory_files": survey.memory_files,
                 "memories": survey.memories,
@@ -222,7 +222,7 @@ impl HomesToImport {
     /// Prints how many memories each home's files brought.
     pub(super) fn print_taken_over(&self, report: &ImportReport) {
         for home in &self.0 {
-            let format = format!("{}-memory", home.kind.as_str());
+            let format = home.kind.format();
             let files = report.files.iter().filter(|file| file.format == format);
             let files: Vec<&FileReport> = files.filter(|file| file.added > 0).collect();
             let entries = files.iter().map(|file| file.added).sum();
@@ -231,7 +231,7 @@ impl HomesToImport {
                 count(entries, "new memory entry"),
                 count(files.len() as u64, "file"),
                 home.kind.name(),
-                display_path(&home.root),
+                display_path(&home.path),
             );
         }
     }

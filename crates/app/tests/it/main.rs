@@ -44,6 +44,7 @@ mod monitoring;
 #[cfg(all(unix, feature = "postgres"))]
 mod move_store;
 mod other_agents;
+mod peers;
 mod persons_word;
 #[cfg(unix)]
 mod picture;

@@ -19,6 +19,18 @@ pub enum HomeOwner {
     Room(String),
 }
 
+/// Who wrote an entry.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum EntryAuthor {
+    /// The person of the data folder.
+    Person,
+    /// An agent, also where it repeats its person.
+    #[default]
+    Agent,
+    /// Another person or program: it was taken from a page or a message.
+    Outside,
+}
+
 /// One entry of a memory file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HomeEntry {
@@ -34,6 +46,8 @@ pub struct HomeEntry {
     pub context: Option<String>,
     /// What sort of thing it is.
     pub kind: ObservationKind,
+    /// Who wrote it.
+    pub author: EntryAuthor,
     /// When it was learned, where the file names a time.
     pub at: Option<Timestamp>,
     /// The folder that it is about.
@@ -50,6 +64,7 @@ impl HomeEntry {
             words,
             context: None,
             kind: ObservationKind::Fact,
+            author: EntryAuthor::Agent,
             at: None,
             folder: None,
         }

@@ -41,7 +41,12 @@ pub fn learned_sessions(home: &Home) -> LearnedSessions {
             }
         }
         HomeKind::Mindroom => add_flushed(&mut learned, &read(LEDGER)),
-        HomeKind::Daycare => {}
+        HomeKind::Daycare
+        | HomeKind::Claude
+        | HomeKind::ServerMemory
+        | HomeKind::Mem0
+        | HomeKind::BasicMemory
+        | HomeKind::Obsidian => {}
     }
     learned
 }

@@ -3,7 +3,7 @@
 //! An item continues over the indented lines below it, a paragraph until a blank line. A fenced block belongs to what it
 //! follows.
 
-use super::entry::{FileLine, HomeEntry, item_marker, lines};
+use super::entry::{FileLine, HomeEntry, item_marker, lines, one_line};
 
 /// An item or a paragraph, and the headings above it, outermost first.
 pub(super) struct Passage {
@@ -25,6 +25,14 @@ pub(super) fn passages(text: &str, after: usize) -> Vec<Passage> {
     }
     reader.close();
     reader.passages
+}
+
+/// The headings above a passage, behind the name of its file.
+pub(super) fn context(passage: &Passage, name: Option<&str>) -> Option<String> {
+    let headings = passage.headings.iter().map(|heading| one_line(heading));
+    let parts = name.map(one_line).into_iter().chain(headings);
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
 struct PassageReader<'a> {

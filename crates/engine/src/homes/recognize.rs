@@ -5,8 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::head::Head;
 use super::mindroom::LEDGER;
-use super::{HomeKind, codex, daycare, mindroom};
+use super::{FILE_BYTES, HomeKind, claude, codex, daycare, graph, mem0, mindroom};
 use crate::bounded;
 
 /// Deepest folder that is looked into.
@@ -45,6 +46,8 @@ pub struct HomeFile {
 pub struct Home {
     /// The system whose home it is.
     pub kind: HomeKind,
+    /// What was recognized: its folder, or its one file.
+    pub path: PathBuf,
     /// Its folder, as an absolute path.
     pub root: PathBuf,
     /// Its files, by path.
@@ -61,27 +64,64 @@ impl Home {
     /// Where a file of it lies.
     #[must_use]
     pub fn at(&self, path: &str) -> PathBuf {
-        self.root.join(path)
+        match self.kind {
+            // Parts of an export lie in one file.
+            HomeKind::Mem0 => self
+                .root
+                .join(path.split(mem0::USER).next().unwrap_or(path)),
+            _ => self.root.join(path),
+        }
     }
 }
 
-/// The home at `path`; `None` where no file there is in the form of one of the three systems.
+/// The home at `path`, a folder or a file; `None` where nothing there is in the form of a known system.
 #[must_use]
 pub fn recognize(path: &Path) -> Option<Home> {
     let root = std::path::absolute(path).ok()?;
     if !fs::symlink_metadata(&root).ok()?.is_dir() {
-        return None;
+        return recognize_file(&root);
     }
     let kind = kind_of(&root)?;
     let mut paths = Vec::new();
     list(&root, "", 0, &mut paths);
     paths.sort();
     let files = paths.into_iter().map(|path| HomeFile {
-        role: role_of(kind, &path),
+        role: role_of(kind, &root, &path),
         path,
     });
     let files = files.collect();
-    Some(Home { kind, root, files })
+    Some(Home {
+        kind,
+        path: root.clone(),
+        root,
+        files,
+    })
+}
+
+/// The home that one file is.
+fn recognize_file(file: &Path) -> Option<Home> {
+    let (root, name) = (file.parent()?.to_owned(), file.file_name()?.to_str()?);
+    let memory = |path: String| HomeFile {
+        path,
+        role: FileRole::Memory,
+    };
+    let (kind, paths) = if claude::is_persons_file(name) {
+        (HomeKind::Claude, vec![name.to_owned()])
+    } else if graph::is_evident(&first_line_of(file)) {
+        (HomeKind::ServerMemory, vec![name.to_owned()])
+    } else if name.ends_with(".json") && start_of(file).contains("\"memory\"") {
+        let text = bounded::read_text(file, FILE_BYTES).ok()?;
+        (HomeKind::Mem0, mem0::parts(name, &text)?)
+    } else {
+        return None;
+    };
+    let files = paths.into_iter().map(memory).collect();
+    Some(Home {
+        kind,
+        path: file.to_owned(),
+        root,
+        files,
+    })
 }
 
 fn kind_of(root: &Path) -> Option<HomeKind> {
@@ -93,7 +133,36 @@ fn kind_of(root: &Path) -> Option<HomeKind> {
     }
     let users = folders(&root.join("users"));
     let is_one = users.iter().any(|user| is_daycare(&user.join("memory")));
-    (is_one || is_daycare(&root.join("memory"))).then_some(HomeKind::Daycare)
+    if is_one || is_daycare(&root.join("memory")) {
+        return Some(HomeKind::Daycare);
+    }
+    if is_basic_memory(root) {
+        return Some(HomeKind::BasicMemory);
+    }
+    if root.join(".obsidian").is_dir() {
+        return Some(HomeKind::Obsidian);
+    }
+    is_claude(root).then_some(HomeKind::Claude)
+}
+
+/// Whether a folder is Claude Code's own, or that of a project's memory.
+fn is_claude(root: &Path) -> bool {
+    let projects = folders(&root.join("projects"));
+    let has_memory = |project: &PathBuf| project.join("memory").is_dir();
+    let is_own = root.join("CLAUDE.md").is_file() && !projects.is_empty();
+    is_own
+        || projects.iter().any(has_memory)
+        || root.ends_with("memory") && root.join("MEMORY.md").is_file()
+}
+
+/// Whether a note in the folder, or in a folder of it, has the address that basic-memory gives each.
+fn is_basic_memory(root: &Path) -> bool {
+    let mut notes = entries(root);
+    notes.extend(folders(root).iter().flat_map(|folder| entries(folder)));
+    let mut notes = notes
+        .iter()
+        .filter(|note| note.extension().is_some_and(|ending| ending == "md"));
+    notes.any(|note| Head::of(&start_of(note)).field("permalink").is_some())
 }
 
 fn is_codex(memories: &Path) -> bool {
@@ -142,6 +211,22 @@ fn start_of(path: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// The first line of a file of objects, which may be long; empty where it cannot be read.
+fn first_line_of(path: &Path) -> String {
+    match start_of(path).starts_with("{\"type\":\"") || start_of(path).starts_with("{\"type\": \"")
+    {
+        true => {
+            let bytes = bounded::read_start(path, FILE_BYTES).unwrap_or_default();
+            let line = bytes
+                .split(|byte| *byte == b'\n')
+                .next()
+                .unwrap_or_default();
+            String::from_utf8_lossy(line).into_owned()
+        }
+        false => String::new(),
+    }
+}
+
 /// The paths in a folder, in order.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let found = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -180,11 +265,26 @@ fn list(folder: &Path, below: &str, depth: usize, paths: &mut Vec<String>) {
     }
 }
 
-fn role_of(kind: HomeKind, path: &str) -> FileRole {
+fn role_of(kind: HomeKind, root: &Path, path: &str) -> FileRole {
     match kind {
+        HomeKind::Claude => claude_role(root, path),
+        HomeKind::BasicMemory | HomeKind::Obsidian if path.ends_with(".md") => FileRole::Memory,
+        HomeKind::BasicMemory | HomeKind::Obsidian => FileRole::Unknown("not a note"),
+        // These are files, whose parts are listed as they are recognized.
+        HomeKind::ServerMemory | HomeKind::Mem0 => FileRole::Memory,
         HomeKind::Codex => codex_role(path),
         HomeKind::Mindroom => mindroom_role(path),
         HomeKind::Daycare => daycare_role(path),
+    }
+}
+
+fn claude_role(root: &Path, path: &str) -> FileRole {
+    if claude::is_memory_file(root, path) {
+        FileRole::Memory
+    } else if path.starts_with("projects/") && path.ends_with(".jsonl") {
+        FileRole::Transcript
+    } else {
+        FileRole::Unknown("not a memory file of Claude Code")
     }
 }
 

@@ -44,6 +44,12 @@ pub fn new_entries(
             HomeKind::Codex => note(memory),
             HomeKind::Mindroom => id_line(memory),
             HomeKind::Daycare => block(memory, is_one_user),
+            // What these systems keep is only read.
+            HomeKind::Claude
+            | HomeKind::ServerMemory
+            | HomeKind::Mem0
+            | HomeKind::BasicMemory
+            | HomeKind::Obsidian => continue,
         };
         files.entry(path).or_default().push_str(&text);
     }

@@ -122,7 +122,15 @@ fn owner_in(kind: HomeKind, scope: &Scope, person: &str) -> Option<HomeOwner> {
         (HomeKind::Mindroom, ScopeKind::Agent) => Some(HomeOwner::Agent(name)),
         (HomeKind::Mindroom, ScopeKind::Team) => Some(HomeOwner::Team(name)),
         (HomeKind::Mindroom, ScopeKind::Room) => Some(HomeOwner::Room(name)),
-        (HomeKind::Codex | HomeKind::Mindroom, ScopeKind::User)
+        (
+            HomeKind::Claude
+            | HomeKind::ServerMemory
+            | HomeKind::Mem0
+            | HomeKind::BasicMemory
+            | HomeKind::Obsidian,
+            _,
+        )
+        | (HomeKind::Codex | HomeKind::Mindroom, ScopeKind::User)
         | (
             HomeKind::Codex | HomeKind::Daycare,
             ScopeKind::Agent | ScopeKind::Team | ScopeKind::Room,

@@ -14,6 +14,7 @@ use daybook_domain::{
     EventId, EventSeq, Evidence, NewEvent, Observation, ObservationId, ObservationOrigin, Origin,
     Place, Scope, ScopeKind, SessionId, SessionKind, SessionMeta, StoreError, Timestamp, Venue,
 };
+use daybook_text::instruction::is_instruction;
 use daybook_text::prepare_event;
 use daybook_text::raw::{RawEvent, Via};
 use daybook_text::tokens::outlined_text;
@@ -22,7 +23,8 @@ use super::{entry_event, file_session};
 use crate::append::split::split_batches;
 use crate::bounded;
 use crate::homes::{
-    ENTRY_BYTES, FILE_BYTES, FileRole, Home, HomeEntry, HomeOwner, memory_entries, owner,
+    ENTRY_BYTES, EntryAuthor, FILE_BYTES, FileRole, Home, HomeEntry, HomeOwner, folder,
+    memory_entries, owner,
 };
 use crate::import::{FileReport, FileStatus, READER_VERSION};
 use crate::jobs::WorkerContext;
@@ -108,7 +110,7 @@ impl TakeOver<'_> {
     async fn take_file(&mut self, path: &str) -> Result<FileReport, StoreError> {
         let file = self.home.at(path);
         let (store, tenant) = (&self.worker.store, &self.worker.tenant);
-        let stored = stored_path(&file);
+        let stored = stored_path(&self.home.root.join(path));
         let (size, modified) = stamp(&file);
         let known = store.sources_at(tenant, &[&stored]).await?;
         let is_current = |source: &TranscriptSource| {
@@ -149,7 +151,7 @@ impl TakeOver<'_> {
         // The file counts as read once its memories are stored: what was interrupted is repeated.
         let source = TranscriptSource {
             path: stored,
-            format: format!("{}-memory", self.home.kind.as_str()),
+            format: self.home.kind.format(),
             session: Some(session.clone()),
             claimed_id: None,
             size,
@@ -188,7 +190,8 @@ impl TakeOver<'_> {
                 long.push(entry.line);
                 continue;
             }
-            let project = match (&entry.folder, owner.name == self.worker.person) {
+            let place = entry.folder.clone().or_else(|| folder(self.home, path));
+            let project = match (&place, owner.name == self.worker.person) {
                 (Some(folder), true) => self.project_of(folder).await?,
                 (Some(_), false) | (None, _) => None,
             };
@@ -220,15 +223,18 @@ impl TakeOver<'_> {
         let raw = RawEvent {
             id: EventId(0),
             line: entry.line,
-            // An agent wrote the file, also where it repeats its person.
-            origin: Origin::Assistant,
+            origin: match entry.author {
+                EntryAuthor::Person => Origin::Human,
+                EntryAuthor::Agent => Origin::Assistant,
+                EntryAuthor::Outside => Origin::ToolResult,
+            },
             at: entry.at.unwrap_or(modified),
             text: entry.text.clone(),
             tool: None,
             call: None,
             status: None,
             sidechain: false,
-            reports_external: false,
+            reports_external: entry.author == EntryAuthor::Outside,
             place: root.map(|root| Place { root, branch: None }),
             via: Via::Message,
             mentions: Vec::new(),
@@ -318,6 +324,10 @@ impl TakeOver<'_> {
         }
         let observations: Vec<Observation> = taken
             .into_iter()
+            // An order that came from outside is found by a search, and becomes no memory.
+            .filter(|one| {
+                one.entry.author != EntryAuthor::Outside || !is_instruction(&one.event.text)
+            })
             .filter_map(|one| {
                 let seq = *seqs.get(&one.event.id)?;
                 let line = lines.get(&seq).copied().unwrap_or(one.event.line);
@@ -408,8 +418,8 @@ impl TakeOver<'_> {
 
     fn report(&self, path: &str, status: FileStatus) -> FileReport {
         FileReport {
-            path: stored_path(&self.home.at(path)),
-            format: format!("{}-memory", self.home.kind.as_str()),
+            path: stored_path(&self.home.root.join(path)),
+            format: self.home.kind.format(),
             status,
             session: None,
             added: 0,
@@ -457,8 +467,12 @@ fn observation(
         text: event.text,
         context,
         subject: None,
-        stated: false,
-        origin: ObservationOrigin::Concluded,
+        stated: entry.author == EntryAuthor::Person,
+        origin: match entry.author {
+            EntryAuthor::Person => ObservationOrigin::Typed,
+            EntryAuthor::Agent => ObservationOrigin::Concluded,
+            EntryAuthor::Outside => ObservationOrigin::External,
+        },
         quoted: true,
         evidence: vec![Evidence {
             session: session.clone(),
