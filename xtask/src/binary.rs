@@ -11,9 +11,9 @@ use anyhow::Context as _;
 use crate::CheckReport;
 
 const MIB: u64 = 1 << 20;
-/// Most bytes of the binary, with vectors and the vocabularies of exact token counts. The aim is 40 MiB, which MCP over HTTP, the
-/// readers of twenty more agents and the window together have passed; it may not grow further.
-const MOST_BYTES: u64 = 42 * MIB;
+/// Most bytes of the binary, with vectors and the vocabularies of exact token counts. The aim is 40 MiB: it
+/// takes 39.9 where the commands are built alone, and may take a little more beside the benches, which share libraries with it.
+const MOST_BYTES: u64 = 41 * MIB;
 
 /// Checks the binary that `cargo build --release` built for the workspace at `root`.
 pub(crate) fn check(root: &Path) -> anyhow::Result<CheckReport> {
@@ -50,11 +50,11 @@ mod tests {
     #[test]
     fn a_binary_may_take_what_is_allowed_and_no_more() {
         let full = report(MOST_BYTES);
-        assert_eq!(full.summary, "42.0 MiB of 42 MiB allowed");
+        assert_eq!(full.summary, "41.0 MiB of 41 MiB allowed");
         assert_eq!(full.broken, [""; 0]);
         assert_eq!(
             report(MOST_BYTES + MIB * 3 / 2).broken,
-            ["the release binary takes 43.5 MiB; at most 42 MiB are allowed"]
+            ["the release binary takes 42.5 MiB; at most 41 MiB are allowed"]
         );
     }
 }
