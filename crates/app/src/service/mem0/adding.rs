@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::attributes::{Kept, keep};
 use super::changing::check_day;
 use super::reading::{Wanted, found, get};
-use super::{Mem0Memory, NOBODY, Owners};
+use super::{Mem0Memory, NO_OWNER, Owners};
 use crate::process::random_bytes;
 use crate::service::RequestError;
 use crate::service::append_api::{
@@ -137,7 +137,7 @@ pub(crate) async fn add_as_is(daybook: &Daybook, given: &Addition) -> Result<Vec
 /// Takes a conversation to learn from, and returns its name, by which [`event`] knows it.
 pub(crate) async fn add_to_learn(daybook: &Daybook, given: &Addition) -> Result<String> {
     let (scope, texts) = (given.owners.scope(&daybook.tenant)?, given.texts()?);
-    let agent = given.owners.agent_id.as_deref().unwrap_or(NOBODY);
+    let agent = given.owners.agent_id.as_deref().unwrap_or(NO_OWNER);
     let id: String = random_bytes::<16>()?
         .iter()
         .map(|byte| format!("{byte:02x}"))
@@ -183,7 +183,7 @@ pub(crate) async fn add_to_learn(daybook: &Daybook, given: &Addition) -> Result<
 pub(crate) async fn event(daybook: &Daybook, name: &str) -> Result<(EventStatus, Vec<Mem0Memory>)> {
     let session = match name.split_once(':') {
         Some((agent, id)) => session_id(daybook, agent, id)?,
-        None => session_id(daybook, NOBODY, name)?,
+        None => session_id(daybook, NO_OWNER, name)?,
     };
     let jobs = daybook.jobs(JobKind::Extract).await?;
     let key = JobKey::Extract(session.clone());

@@ -1,7 +1,7 @@
 //! What programs that know mem0 ask of a memory: memories with owners and attributes, by mem0's names for them.
 //!
 //! A memory of mem0 is a memory here. The owner decides its scope: `user_id` is a user's, `agent_id` without one is an
-//! agent's, and what has neither belongs to the agent [`NOBODY`]. Whatever else mem0 keeps beside the text is in a file of
+//! agent's, and what has neither belongs to an agent called `mem0`. Whatever else mem0 keeps beside the text is in a file of
 //! that scope's memory folder (`attributes`).
 //!
 //! Not here: the paths and the bodies of requests (`http`).
@@ -25,7 +25,7 @@ use super::scope_choice::check_nameable;
 use crate::terminal::output::rfc3339;
 
 /// The agent of memories that belong to no user and no agent.
-const NOBODY: &str = "mem0";
+const NO_OWNER: &str = "mem0";
 
 /// Whom a memory belongs to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ impl Owners {
         let (kind, name) = match (&self.user_id, &self.agent_id) {
             (Some(user), _) => (ScopeKind::User, user.as_str()),
             (None, Some(agent)) => (ScopeKind::Agent, agent.as_str()),
-            (None, None) => (ScopeKind::Agent, NOBODY),
+            (None, None) => (ScopeKind::Agent, NO_OWNER),
         };
         let named = [
             ("user_id", &self.user_id),
@@ -88,7 +88,7 @@ impl Owners {
                 ..Self::default()
             }),
             ScopeKind::Agent => Some(Self {
-                agent_id: name.filter(|name| name != NOBODY),
+                agent_id: name.filter(|name| name != NO_OWNER),
                 ..Self::default()
             }),
             ScopeKind::Project | ScopeKind::Team | ScopeKind::Room => None,
