@@ -67,6 +67,10 @@ pub enum Cue {
     Momentary,
     /// Asks for a piece of work.
     Request,
+    /// Begins an order: a piece of work that is done once.
+    Order,
+    /// Makes an order one that holds from now on: "whenever", "before every …".
+    Lasting,
     /// Begins a question, or what only a question goes on from.
     Asks,
     /// Agrees.
@@ -119,7 +123,7 @@ pub const HABITS: [&str; 12] = [
     "compatibility",
 ];
 
-const SECTIONS: [(Cue, &str); 31] = [
+const SECTIONS: [(Cue, &str); 33] = [
     (Cue::Correction, "correction"),
     (Cue::Preference, "preference"),
     (Cue::General, "general"),
@@ -134,6 +138,8 @@ const SECTIONS: [(Cue, &str); 31] = [
     (Cue::NotLater, "not_later"),
     (Cue::Momentary, "momentary"),
     (Cue::Request, "request"),
+    (Cue::Order, "order"),
+    (Cue::Lasting, "lasting"),
     (Cue::Asks, "asks"),
     (Cue::Assent, "assent"),
     (Cue::Praise, "praise"),

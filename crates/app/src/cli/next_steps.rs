@@ -6,6 +6,7 @@
 
 use anyhow::Result;
 use daybook_domain::{Scope, ScopeKind};
+use daybook_engine::consolidate::VALUES;
 use daybook_engine::files::entry::{PageBlock, parse_blocks, without_marker};
 use daybook_engine::files::layout::{CURATED, folder};
 use daybook_engine::files::path::FilePath;
@@ -25,17 +26,15 @@ use crate::wiring::Daybook;
 
 /// Questions for the sample.
 const SAMPLE_QUESTIONS: &[&str] = &["which limit does cache.rs have"];
-/// Questions for any other memory, of which the first with an answer is suggested.
-const QUESTIONS: &[&str] = &[
-    "what did we decide",
-    "what should you never do",
-    "what failed, and what fixed it",
-    "what is still open",
+/// Questions about the sections of a memory file, by words of their titles. The first with an answer is suggested.
+const QUESTIONS: &[(&str, &str)] = &[
+    ("Decisions", "what did we decide"),
+    ("insisted on", "what should you never do"),
+    ("What failed", "what failed, and what fixed it"),
+    ("left off", "what is still open"),
 ];
 /// Columns before what is suggested.
 const INDENT: usize = 21;
-/// Most words of an entry in a question made from it.
-const WORDS: usize = 8;
 
 /// Prints the suggestions for a memory whose largest scope is `largest`.
 pub(super) async fn print_suggestions(
@@ -62,7 +61,7 @@ pub(super) async fn print_suggestions(
             data_folder::display_path(&memory.join(CURATED))
         );
     }
-    if let Some((question, recalled)) = answered_question(daybook, summary.sample, entry).await? {
+    if let Some((question, recalled)) = answered_question(daybook, summary.sample, &text).await? {
         let command = suggest::command_of(&["recall", &question]);
         print_line!("{}               {command}", bold("Ask it"));
         if summary.sample {
@@ -138,17 +137,13 @@ fn first_entry(text: &str) -> Option<String> {
 async fn answered_question(
     daybook: &Daybook,
     sample: bool,
-    entry: Option<String>,
+    memory: &str,
 ) -> Result<Option<(String, RecallResult)>> {
-    let fixed = match sample {
-        true => SAMPLE_QUESTIONS,
-        false => QUESTIONS,
+    let questions = match sample {
+        true => SAMPLE_QUESTIONS.iter().map(|it| (*it).to_owned()).collect(),
+        false => questions_about(memory),
     };
-    let own = entry.map(|entry| question_about(&entry));
-    for text in fixed.iter().map(|text| (*text).to_owned()).chain(own) {
-        if text.is_empty() {
-            continue;
-        }
+    for text in questions {
         let query = RecallQuery {
             text: text.clone(),
             limit: 1,
@@ -163,10 +158,20 @@ async fn answered_question(
     Ok(None)
 }
 
-/// The first words of an entry, as a question about it.
-fn question_about(entry: &str) -> String {
-    let words = entry
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
-    words.take(WORDS).collect::<Vec<_>>().join(" ")
+/// Questions about what a memory file holds: the value of a setting first, because its answer is the shortest.
+fn questions_about(memory: &str) -> Vec<String> {
+    let values = format!("## {VALUES}\n");
+    let value = memory
+        .split_once(&values)
+        .and_then(|(_, section)| section.lines().next())
+        .and_then(|line| line.strip_prefix("- ")?.split_once(": "))
+        .map(|(subject, _)| format!("what is {subject}"));
+    let titles: Vec<&str> = memory
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .collect();
+    let is_held = |title: &&str| titles.iter().any(|held| held.contains(*title));
+    let sections = QUESTIONS.iter().filter(|(title, _)| is_held(title));
+    let sections = sections.map(|(_, question)| (*question).to_owned());
+    value.into_iter().chain(sections).collect()
 }

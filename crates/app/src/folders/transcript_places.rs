@@ -8,6 +8,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use daybook_engine::import::AIDER_HISTORY;
+
 use super::data_folder;
 
 /// A folder in which one agent keeps sessions.
@@ -164,7 +166,7 @@ const PLACES: &[TranscriptPlace] = &[
         agent: "aider",
         variable: "",
         home: "",
-        below: &[AIDER],
+        below: &[AIDER_HISTORY],
     },
 ];
 
@@ -177,11 +179,10 @@ const CHATS_OF_CODE: &[&str] = &[
 ];
 
 /// The history that Aider keeps in a project's folder.
-const AIDER: &str = ".aider.chat.history.md";
 
 /// The agents that keep sessions in a project's folder: for people, in session ids, and the file.
 const IN_PROJECTS: &[(&str, &str, &str)] = &[
-    ("Aider", "aider", AIDER),
+    ("Aider", "aider", AIDER_HISTORY),
     ("Crush", "crush", ".crush/crush.db"),
 ];
 

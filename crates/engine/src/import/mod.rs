@@ -42,7 +42,7 @@ use append_batches::EventAppender;
 use daybook_text::names::redact_name;
 pub(crate) use read_files::READER_VERSION;
 use read_files::{OpenReader, ReadingFile};
-pub use scan::{ImportCandidate, scan};
+pub use scan::{AIDER_HISTORY, ImportCandidate, scan};
 
 /// Files that an older version imported and that have not changed since: reading them again stores their
 /// evidence of folders' remotes, and adds no event.

@@ -38,12 +38,15 @@ impl ImportCandidate {
     }
 }
 
+/// The name of Aider's history in a project's folder: the one hidden file that is a transcript.
+pub const AIDER_HISTORY: &str = ".aider.chat.history.md";
+
 /// Deepest folder that is looked into.
 const DEPTH: usize = 32;
 
 /// All files at and below `paths`, each once: longest first, then by path. Of several snapshots of
 /// one session the longest is the one that citations count lines of. Hidden files and folders are
-/// passed over unless named, and links to folders are not followed.
+/// passed over unless named, but for Aider's history, and links to folders are not followed.
 #[must_use]
 pub fn scan(paths: &[PathBuf]) -> Vec<ImportCandidate> {
     let mut found = Vec::new();
@@ -99,7 +102,8 @@ fn visit(path: &Path, depth: usize, found: &mut Vec<ImportCandidate>) {
         Err(error) => return found.push(ImportCandidate::Missing(path.to_owned(), error)),
     };
     for entry in entries.flatten() {
-        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        let name = entry.file_name();
+        let hidden = name.to_string_lossy().starts_with('.') && name != AIDER_HISTORY;
         let link_to_folder =
             entry.file_type().is_ok_and(|kind| kind.is_symlink()) && entry.path().is_dir();
         if !hidden && !link_to_folder && depth < DEPTH {

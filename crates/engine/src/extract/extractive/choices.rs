@@ -56,6 +56,10 @@ fn find_picked_option(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
     let asked = prefix_of(&turn.previous_reply?.text, MAX_SEARCHED_BYTES);
     turn.lexicon?;
     let options = offered_options(asked);
+    // "1. … 2. …" is a list of the person's own, or an answer to each of several questions.
+    if is_list(&turn.message.text) {
+        return None;
+    }
     let found = turn.prose.iter().find_map(|s| {
         let label = picked_label(&s.text, &s.low)?;
         let option = options.iter().find(|o| o.label == label)?;
@@ -65,6 +69,17 @@ fn find_picked_option(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
     let words = remove_requests(&sentence.text, 0, turn.lexicon?);
     let accepts = !words.ends_with('?') && !REFUSES.is_match(&sentence.low);
     (accepts && is_decision(&option.text)).then(|| accepted(turn, PICKED, &option.text, &words))
+}
+
+/// Whether two lines of a text begin with a number.
+fn is_list(text: &str) -> bool {
+    let is_numbered = |line: &&str| {
+        let rest = line
+            .trim_start()
+            .trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() < line.trim_start().len() && rest.starts_with(['.', ')'])
+    };
+    text.lines().filter(is_numbered).count() > 1
 }
 
 /// A decision in the agent's words, which the person's words accepted.
@@ -237,7 +252,7 @@ pub(super) fn proposal(asked: &str) -> Option<String> {
     }
     let worth = |low: &str, text: &str| {
         let bare = is_concrete(text) && content_words(low, english()).len() >= 3;
-        let weight = english().weight(Cue::Proposal, low);
+        let weight = english().weight(Cue::Proposal, &without_asides(low));
         (bare && !english().has_cue(Cue::Offer, low) && weight > 0 && !text.ends_with(':'))
             .then_some(weight)
     };
@@ -250,6 +265,21 @@ pub(super) fn proposal(asked: &str) -> Option<String> {
         }
     }
     best.map(|(_, text)| text.to_owned())
+}
+
+/// A text without what stands in brackets.
+fn without_asides(text: &str) -> String {
+    let mut depth = 0_u32;
+    let is_outside = |c: &char| {
+        let was_outside = depth == 0;
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        was_outside && depth == 0
+    };
+    text.chars().filter(is_outside).collect()
 }
 
 #[cfg(test)]
@@ -289,6 +319,21 @@ mod tests {
         ] {
             assert_eq!(asked_change(asked).as_deref(), expected, "{asked}");
         }
+    }
+
+    #[test]
+    fn a_list_of_ones_own_picks_nothing() {
+        assert!(is_list("1. the former\n2. just the id"));
+        assert!(!is_list("1.\nand add a test"));
+    }
+
+    #[test]
+    fn an_aside_proposes_nothing() {
+        let asked = "The gull server runs on 3000 (it should be reachable now).\nShall I go on?";
+        assert_eq!(proposal(asked), None);
+        let asked = "`gulls.toml` should be the place of the port.\nShall I go on?";
+        let held = "`gulls.toml` should be the place of the port.";
+        assert_eq!(proposal(asked).as_deref(), Some(held));
     }
 
     #[test]

@@ -41,8 +41,24 @@ const PLAIN: i32 = 50;
 const FORM: i32 = 60;
 /// Least worth of such a sentence.
 const LEAST_WORTH: f32 = 2.0;
-/// Worth below which a statement of fact is none, whatever its cues.
-const WORTHLESS: f32 = -2.0;
+/// Least worth of a sentence with a cue: of an order, of a statement of fact, of a correction, with a strong cue, and
+/// with a weak one that wishes or decides.
+const LIKELY_ORDER: f32 = 0.5;
+const LIKELY_FACT: f32 = -1.0;
+const LIKELY_CORRECTION: f32 = -0.6;
+const LIKELY_BY_CUE: f32 = -3.0;
+const LIKELY_WISH: f32 = 0.5;
+const LIKELY_DECISION: f32 = -1.2;
+/// The same of one that says that it lasts.
+const LIKELY_LASTING: f32 = -1.0;
+/// Most words of a verdict before what it corrects.
+const VERDICT: usize = 3;
+/// Weight of a strong cue.
+const STRONG_CUE: i32 = 50;
+/// What a sentence of a long message needs more: people paste into these.
+const LONG_MESSAGE: f32 = 1.5;
+/// What a sentence needs less that the agent conceded.
+const CONCEDED_WORTH: f32 = 2.0;
 /// Fewest content words of it.
 const FORM_CONTENT: usize = 2;
 
@@ -139,6 +155,9 @@ pub(super) fn classify(
     context: SentenceContext,
     lexicon: &Lexicon,
 ) -> Option<SpeechAct> {
+    if announces(&sentence.text) {
+        return None;
+    }
     let features = SentenceFeatures::of(sentence, context, lexicon);
     let penalties = features.penalties(lexicon);
     let is_general =
@@ -179,11 +198,58 @@ pub(super) fn classify(
     });
     // Of equal scores the first wins, so that corrections come first.
     let best = acts.reduce(|best, next| if next.score > best.score { next } else { best });
-    let is_worthless = || is_quotation(&features.low) || worth(&features.low, lexicon) < WORTHLESS;
-    let best = best.filter(|act| act.kind != Kind::Fact || !is_worthless());
+    let best = best.filter(|act| is_likely(act.kind, &features, context, lexicon));
     let is_sure = best.is_some_and(|act| act.score >= MIN_SCORE);
     let by_form = || classify_by_form(&features, best, context, penalties, lexicon);
     if is_sure { best } else { by_form().or(best) }
+}
+
+/// Whether a sentence with a cue is one worth keeping, rather than an order or a remark of the moment, of which people
+/// write twenty for one that lasts. What refuses a call or stops the agent is.
+fn is_likely(
+    kind: Kind,
+    features: &SentenceFeatures<'_>,
+    context: SentenceContext,
+    lexicon: &Lexicon,
+) -> bool {
+    let low = features.low.as_str();
+    if kind != Kind::Fact && (context.refused || context.stopped) {
+        return true;
+    }
+    let lasts = lexicon.has_cue(Cue::Lasting, low);
+    let has_strong = |cue| {
+        lexicon
+            .strongest(cue, low)
+            .is_some_and(|it| it.0 >= STRONG_CUE)
+    };
+    let least = match kind {
+        _ if is_order(low, lexicon) => LIKELY_ORDER,
+        Kind::Fact => LIKELY_FACT,
+        Kind::Preference | Kind::Correction if has_strong(Cue::Preference) => LIKELY_BY_CUE,
+        Kind::Decision | Kind::Correction if has_strong(Cue::Decision) => LIKELY_BY_CUE,
+        Kind::Correction if features.habit => LIKELY_BY_CUE,
+        _ if lasts => LIKELY_LASTING,
+        Kind::Preference => LIKELY_WISH,
+        Kind::Decision => LIKELY_DECISION,
+        _ => LIKELY_CORRECTION,
+    };
+    let more = if context.brief { 0.0 } else { LONG_MESSAGE };
+    // A question is answered, whatever the agent says first.
+    let is_point = context.conceded && !low.ends_with(['?', '？']);
+    let less = if is_point { CONCEDED_WORTH } else { 0.0 };
+    let is_own = kind != Kind::Fact || !is_quotation(low);
+    let worth_of = |text| worth(text, lexicon);
+    let judged = match kind {
+        Kind::Correction => after_verdict(low).map(worth_of),
+        _ => None,
+    };
+    is_own && judged.map_or(worth_of(low), |it| it.max(worth_of(low))) >= least + more - less
+}
+
+/// What follows a verdict: "the key must …" of "that's wrong, the key must …".
+fn after_verdict(low: &str) -> Option<&str> {
+    let (verdict, rest) = low.split_once(", ")?;
+    (verdict.split(' ').count() <= VERDICT).then_some(rest)
 }
 
 /// A sentence without a sure cue that looks like one worth keeping: of the kind that a weak cue names, or a fact.
@@ -199,6 +265,7 @@ fn classify_by_form(
     let is_open = low.ends_with(['?', '？']) || lexicon.has_cue(Cue::Later, low);
     let stands = features.content >= FORM_CONTENT
         && !is_quotation(low)
+        && !is_order(low, lexicon)
         && worth(low, lexicon) >= LEAST_WORTH;
     (!reacts && !is_open && stands).then(|| SpeechAct {
         kind: weak.map_or(Kind::Fact, |act| match act.kind {
@@ -269,6 +336,9 @@ fn score_decision(
 /// Scores a statement of fact: plain, about something named, no question, no hedge, no news of the day.
 fn score_fact(features: &SentenceFeatures<'_>, lexicon: &Lexicon) -> i32 {
     let low = features.low.as_str();
+    if is_order(low, lexicon) {
+        return 0;
+    }
     let announced = lexicon.weight(Cue::Fact, low);
     let standing = weigh_standing(low, lexicon);
     let plain = !lexicon.has_cue(Cue::NotFact, low);
@@ -285,6 +355,16 @@ fn score_fact(features: &SentenceFeatures<'_>, lexicon: &Lexicon) -> i32 {
     } else {
         0
     }
+}
+
+/// Whether a sentence only announces what follows it, or is an item of a list of tasks.
+fn announces(text: &str) -> bool {
+    text.ends_with([':', '：']) || text.starts_with("[ ]") || text.starts_with("[x]")
+}
+
+/// Whether a sentence orders a piece of work that is done once.
+fn is_order(low: &str, lexicon: &Lexicon) -> bool {
+    lexicon.has_cue(Cue::Order, low) && !lexicon.has_cue(Cue::Lasting, low)
 }
 
 /// Whether a sentence is another's words as a whole: in marks that no word of the person's own follows.

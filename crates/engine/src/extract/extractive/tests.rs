@@ -157,7 +157,6 @@ fn what_a_person_insists_on_is_a_correction() {
         "No, don't use mocks in the store tests; use the in-memory store.",
         "That's wrong, the cache key must include the tenant.",
         "I asked for a dry run, not a real deployment.",
-        "You forgot to update the changelog.",
         "Don't touch the generated files.",
         "no emojis please",
     ] {
@@ -241,6 +240,12 @@ fn orders_questions_and_news_are_not_kept() {
         "that should work now",
         "don't push yet",
         "is there a better way?",
+        "go ahead and cover the other commands with tests, in whichever way fits",
+        "lets store the path in the record, updating all the records in the process",
+        "make sure to pull in the newest changes from main",
+        "please move the tests to a folder of their own",
+        "no, we were working on the second task",
+        "You forgot to update the changelog.",
         "let's commit this",
         "thanks!",
     ] {

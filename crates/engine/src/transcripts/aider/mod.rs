@@ -5,7 +5,8 @@
 //! | line | becomes |
 //! |---|---|
 //! | `started` | the next session, named by its time |
-//! | of a `user` | a person's words |
+//! | of a `user` | a person's words; after `/ask`, `/code` and `/architect` those that follow |
+//! | of a `user`, another command (`/add`, `!ls`) | the host's text |
 //! | of the `assistant` | the agent's words |
 //! | of a `tool` | the host's text: files, commits, outputs of commands |
 //!
@@ -54,6 +55,7 @@ impl SessionFormat for Aider {
         if let Some(folder) = line.folder.get() {
             folder.clone_into(&mut self.folder);
         }
+        let mut text = &*line.text;
         let origin = match &*line.aider {
             "session" => {
                 out.begin_session();
@@ -64,13 +66,40 @@ impl SessionFormat for Aider {
                 }
                 return Ok(());
             }
-            "user" => Origin::Human,
+            "user" => match words_of(text) {
+                Some(words) => {
+                    text = words;
+                    Origin::Human
+                }
+                None => Origin::Harness,
+            },
             "assistant" => Origin::Assistant,
             _ => Origin::Harness,
         };
-        out.push(EventContent::plain(EventKey::Content, origin, &*line.text));
+        out.push(EventContent::plain(EventKey::Content, origin, text));
         Ok(())
     }
+}
+
+/// Commands that send what follows them to the model.
+const TALK: [&str; 4] = ["/ask", "/code", "/architect", "/context"];
+
+/// What a person says in a message; `None` if it is a command to the host alone.
+fn words_of(text: &str) -> Option<&str> {
+    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let rest = rest.trim_start();
+    match first {
+        _ if TALK.contains(&first) => (!rest.is_empty()).then_some(rest),
+        _ if is_command(first) => None,
+        _ => Some(text),
+    }
+}
+
+/// Whether a message's first word is a command, as no path is.
+fn is_command(first: &str) -> bool {
+    let name = first.strip_prefix('/').unwrap_or("");
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    is_name || (first.starts_with('!') && first.len() > 1)
 }
 
 #[cfg(test)]
@@ -94,6 +123,23 @@ mod tests {
         let mut stream = TranscriptStream::new(history.as_bytes()).expect("a stream");
         stream.read_to_string(&mut lines).expect("lines");
         lines.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_command_is_the_hosts_and_what_it_asks_the_persons() {
+        for (text, words) in [
+            ("count the gulls", Some("count the gulls")),
+            ("/ask why do gulls\ncry?", Some("why do gulls\ncry?")),
+            ("/add src/gulls.rs", None),
+            ("/read-only notes.md", None),
+            ("/clear", None),
+            ("/ask", None),
+            ("!cargo test", None),
+            ("/etc/hosts is wrong", Some("/etc/hosts is wrong")),
+            ("! that is all", Some("! that is all")),
+        ] {
+            assert_eq!(super::words_of(text), words, "{text}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ const LENGTHS: [usize; 6] = [3, 5, 8, 12, 18, 26];
 const CODE: [&str; 6] = ["`", "()", "::", "/", "_", " --"];
 
 /// Kinds of cues that bear on whether a sentence is worth keeping.
-const CUES: [Cue; 16] = [
+const CUES: [Cue; 18] = [
     Cue::Correction,
     Cue::Preference,
     Cue::General,
@@ -38,6 +38,8 @@ const CUES: [Cue; 16] = [
     Cue::Trouble,
     Cue::Complaint,
     Cue::Pointer,
+    Cue::Order,
+    Cue::Lasting,
 ];
 
 /// The features of a sentence in lower case, ascending, each once.
