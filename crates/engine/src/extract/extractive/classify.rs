@@ -213,7 +213,8 @@ fn is_likely(
     lexicon: &Lexicon,
 ) -> bool {
     let low = features.low.as_str();
-    if kind != Kind::Fact && (context.refused || context.stopped) {
+    let asks = low.ends_with(['?', '？']);
+    if kind != Kind::Fact && (context.refused || (context.stopped && !asks)) {
         return true;
     }
     let lasts = lexicon.has_cue(Cue::Lasting, low);
@@ -235,21 +236,25 @@ fn is_likely(
     };
     let more = if context.brief { 0.0 } else { LONG_MESSAGE };
     // A question is answered, whatever the agent says first.
-    let is_point = context.conceded && !low.ends_with(['?', '？']);
+    let is_point = context.conceded && !asks;
     let less = if is_point { CONCEDED_WORTH } else { 0.0 };
     let is_own = kind != Kind::Fact || !is_quotation(low);
-    let worth_of = |text| worth(text, lexicon);
-    let judged = match kind {
-        Kind::Correction => after_verdict(low).map(worth_of),
-        _ => None,
-    };
-    is_own && judged.map_or(worth_of(low), |it| it.max(worth_of(low))) >= least + more - less
+    let parts = [
+        Some(low),
+        after_introduction(low).filter(|_| kind != Kind::Fact),
+    ];
+    let judged = parts.into_iter().flatten().map(|part| worth(part, lexicon));
+    is_own && judged.fold(f32::MIN, f32::max) >= least + more - less
 }
 
-/// What follows a verdict: "the key must …" of "that's wrong, the key must …".
-fn after_verdict(low: &str) -> Option<&str> {
-    let (verdict, rest) = low.split_once(", ")?;
-    (verdict.split(' ').count() <= VERDICT).then_some(rest)
+/// What follows an introduction: "the key must …" of "that's wrong, the key must …" and of "I looked at it: the key must …".
+fn after_introduction(low: &str) -> Option<&str> {
+    let verdict = low
+        .split_once(", ")
+        .filter(|(it, _)| it.split(' ').count() <= VERDICT);
+    verdict
+        .or_else(|| low.split_once(": "))
+        .map(|(_, rest)| rest)
 }
 
 /// A sentence without a sure cue that looks like one worth keeping: of the kind that a weak cue names, or a fact.
