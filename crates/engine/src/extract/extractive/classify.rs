@@ -44,7 +44,7 @@ const LEAST_WORTH: f32 = 2.0;
 /// Least worth of a sentence with a cue: of an order, of a statement of fact, of a correction, with a strong cue, and
 /// with a weak one that wishes or decides.
 const LIKELY_ORDER: f32 = 0.5;
-const LIKELY_FACT: f32 = -1.0;
+const LIKELY_FACT: f32 = -2.0;
 const LIKELY_CORRECTION: f32 = -0.6;
 const LIKELY_BY_CUE: f32 = -3.0;
 const LIKELY_WISH: f32 = 0.5;
@@ -224,6 +224,8 @@ fn is_likely(
             .is_some_and(|it| it.0 >= STRONG_CUE)
     };
     let least = match kind {
+        // "Rename A to B", "replace A with B": an order that settles something.
+        Kind::Decision if context.brief && has_strong(Cue::Decision) => return true,
         _ if is_order(low, lexicon) => LIKELY_ORDER,
         Kind::Fact => LIKELY_FACT,
         Kind::Preference | Kind::Correction if has_strong(Cue::Preference) => LIKELY_BY_CUE,
