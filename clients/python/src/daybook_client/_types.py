@@ -167,26 +167,32 @@ class Coverage(TypedDict):
     stale: int
 
 
-class CreateRequest(TypedDict):
-    """A request for a thread."""
-    # The agent that it belongs to; `agent` when left out.
-    agent: NotRequired[str | None]
-    # Its name; a session's label or id continues that session. Generated when left out.
-    name: NotRequired[str | None]
-    # The room that it is held in: what is learned is the room's alone. Once the session exists, another room
-    # is refused.
-    room_id: NotRequired[str | None]
-    # Whose memory everything that is learned becomes, in place of what the rules choose: a scope that this
-    # agent takes part in, such as `agent/harbour-bot`.
-    scope: NotRequired[str | None]
-    # The id of the state to fork; the current one when left out.
-    state: NotRequired[str | None]
-    # The team of agents that holds it, by its name or its members: what is learned is the team's.
-    team: NotRequired[str | None]
-    # The thread of the room.
-    thread_id: NotRequired[str | None]
-    # Whose words its human events are, where that is not the person of the data folder.
-    user: NotRequired[str | None]
+# A request for a thread.
+CreateRequest = TypedDict(
+    "CreateRequest",
+    {
+        # The agent that it belongs to; `agent` when left out.
+        "agent": "NotRequired[str | None]",
+        # Fork this thread: the fork has its agent, user, room and team.
+        "from": "NotRequired[str | None]",
+        # Its name; a session's label or id continues that session. Generated when left out.
+        "name": "NotRequired[str | None]",
+        # The room that it is held in: what is learned is the room's alone. Once the session exists, another
+        # room is refused.
+        "room_id": "NotRequired[str | None]",
+        # Whose memory everything that is learned becomes, in place of what the rules choose: a scope that
+        # this agent takes part in, such as `agent/harbour-bot`.
+        "scope": "NotRequired[str | None]",
+        # The id of the state to fork; the current one when left out.
+        "state": "NotRequired[str | None]",
+        # The team of agents that holds it, by its name or its members: what is learned is the team's.
+        "team": "NotRequired[str | None]",
+        # The thread of the room.
+        "thread_id": "NotRequired[str | None]",
+        # Whose words its human events are, where that is not the person of the data folder.
+        "user": "NotRequired[str | None]",
+    },
+)
 
 
 class CreatedThread(TypedDict):
@@ -376,14 +382,22 @@ class ForgetRequest(TypedDict):
     user: NotRequired[str | None]
 
 
-class GapShown(TypedDict):
-    """A range that could not be processed."""
-    # The job that it is a gap of.
-    job: str
-    # Last position inside.
-    to: int
-    # Why, for people.
-    why: str
+# A range that could not be processed.
+GapShown = TypedDict(
+    "GapShown",
+    {
+        # Why, as a word: `outage`, `content` or `vanished`.
+        "class": "str",
+        # First position inside.
+        "from": "int",
+        # The job that it is a gap of.
+        "job": "str",
+        # Last position inside.
+        "to": "int",
+        # Why, for people.
+        "why": "str",
+    },
+)
 
 
 class Health(TypedDict):
@@ -428,21 +442,27 @@ class JobList(TypedDict):
     next: NotRequired[str | None]
 
 
-class JobWait(TypedDict):
-    """Jobs that wait for the same reason."""
-    # The model that could not be called, as provider and model; `null` where something else failed, such as a
-    # disk.
-    model: NotRequired[str | None]
-    # The first of them is tried again then.
-    next: NotRequired[str | None]
-    # Scopes whose memory files wait to be written.
-    scopes: int
-    # Sessions that wait to be read.
-    sessions: int
-    # All of them are tried again by then.
-    until: NotRequired[str | None]
-    # Why, for people.
-    why: str
+# Jobs that wait for the same reason.
+JobWait = TypedDict(
+    "JobWait",
+    {
+        # The kind of failure: `outage`, `content`, `vanished` or `at_cap`.
+        "class": "str",
+        # The model that could not be called, as provider and model; `null` where something else failed, such
+        # as a disk.
+        "model": "NotRequired[str | None]",
+        # The first of them is tried again then.
+        "next": "NotRequired[str | None]",
+        # Scopes whose memory files wait to be written.
+        "scopes": "int",
+        # Sessions that wait to be read.
+        "sessions": "int",
+        # All of them are tried again by then.
+        "until": "NotRequired[str | None]",
+        # Why, for people.
+        "why": "str",
+    },
+)
 
 
 class LineOrigin(TypedDict):
@@ -481,16 +501,22 @@ class ListedFile(TypedDict):
     file: str
 
 
-class ListedGap(TypedDict):
-    """Events that were given up."""
-    # When, RFC 3339.
-    at: NotRequired[str | None]
-    # The job.
-    job: str
-    # The last one.
-    to: int
-    # Why.
-    why: str
+# Events that were given up.
+ListedGap = TypedDict(
+    "ListedGap",
+    {
+        # When, RFC 3339.
+        "at": "NotRequired[str | None]",
+        # The first one.
+        "from": "int",
+        # The job.
+        "job": "str",
+        # The last one.
+        "to": "int",
+        # Why.
+        "why": "str",
+    },
+)
 
 
 class ListedJob(TypedDict):
@@ -985,14 +1011,19 @@ class SpentShown(TypedDict):
     unpriced: int
 
 
-class StateDiff(TypedDict):
-    """What changed between two states of memory files."""
-    # The files that differ, by name.
-    files: list[ChangedFile]
-    # Whose memory it is, such as `project/tidepool`.
-    scope: str
-    # The later state.
-    to: HistoryCommit
+# What changed between two states of memory files.
+StateDiff = TypedDict(
+    "StateDiff",
+    {
+        # The files that differ, by name.
+        "files": "list[ChangedFile]",
+        "from": "NotRequired[HistoryCommit | None]",
+        # Whose memory it is, such as `project/tidepool`.
+        "scope": "str",
+        # The later state.
+        "to": "HistoryCommit",
+    },
+)
 
 
 class ThreadChange(TypedDict):
