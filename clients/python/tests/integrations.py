@@ -104,6 +104,21 @@ async def openai_agents(url, root):
         await session.add_items([{"role": "user", "content": "Good morning."}])
         assert [one["content"] for one in await session.get_items()] == ["Good morning."]
 
+        # A long conversation is condensed, and its newest items stay as they are.
+        session = DaybookSession(memory, "talk-2", agent="harbour-bot")
+        for n in range(30):
+            question = f"Is part {n} fine? " + "It is long. " * 20
+            answer = {"role": "assistant", "content": f"Part {n} is fine."}
+            await session.add_items([{"role": "user", "content": question}, answer])
+        for _ in range(600):
+            items = await session.get_items()
+            if len(items) < 60:
+                break
+            await asyncio.sleep(0.1)
+        assert items[0]["role"] == "developer" and "Part 0 is fine." in items[0]["content"], items[0]
+        assert items[-1] == answer and await session.pop_item() == answer, items[-1]
+        assert (await session.get_items(limit=1))[0]["content"] == question
+
         found = await memory.recall_memories("How high is the tide at pier seven?")
         assert any("two metres" in one["text"] for one in found["results"]), found
 
