@@ -53,7 +53,7 @@ class Script(Model):
         raise NotImplementedError("the script answers at once")
 
 
-def says(text):
+def answers_with(text):
     part = ResponseOutputText(text=text, type="output_text", annotations=[])
     return ResponseOutputMessage(id="m", content=[part], role="assistant", status="completed", type="message")
 
@@ -72,13 +72,13 @@ async def openai_agents(url, root):
     async with AsyncDaybook.local(url, root=root) as memory:
         session = DaybookSession(memory, "talk-1", agent="harbour-bot")
         assert await session.get_items() == [] and await session.pop_item() is None
-        script = Script(calls("tide", '{"place": "pier seven"}'), says("It is two metres high."))
+        script = Script(calls("tide", '{"place": "pier seven"}'), answers_with("It is two metres high."))
         agent = Agent(name="Harbour", model=script, tools=[tide])
         await Runner.run(agent, "How high is the tide at pier seven?", session=session)
 
         # Another process goes on with it.
         session = DaybookSession(memory, "talk-1", agent="harbour-bot")
-        script = Script(says("You are welcome."))
+        script = Script(answers_with("You are welcome."))
         agent = Agent(name="Harbour", model=script, tools=[tide])
         await Runner.run(agent, "Thank you!", session=session)
         shown = script.shown[0]
@@ -155,8 +155,8 @@ def langgraph_store(url, root):
             return {"messages": [AIMessage(f"I know: {known[0].value['text']}")]}
 
         graph = StateGraph(MessagesState).add_node(answer).add_edge(START, "answer").compile(store=store)
-        told = graph.invoke({"messages": [HumanMessage("Which tea does Ada prefer?")]})
-        assert told["messages"][-1].text == "I know: Ada prefers green tea", told
+        done = graph.invoke({"messages": [HumanMessage("Which tea does Ada prefer?")]})
+        assert done["messages"][-1].text == "I know: Ada prefers green tea", done
 
         async def asynchronous():
             return await store.asearch(("users", "grace"))
@@ -175,8 +175,8 @@ def langgraph_checkpoint(url, root):
         graph = StateGraph(MessagesState).add_node(answer).add_edge(START, "answer").compile(checkpointer=saver)
         config = {"configurable": {"thread_id": "crane-1"}}
         graph.invoke({"messages": [HumanMessage("Where is the crane?")]}, config)
-        told = graph.invoke({"messages": [HumanMessage("Since when?")]}, config)
-        assert [one.text for one in told["messages"]][1::2] == ["The crane is in dock two.", "Since Monday."]
+        done = graph.invoke({"messages": [HumanMessage("Since when?")]}, config)
+        assert [one.text for one in done["messages"]][1::2] == ["The crane is in dock two.", "Since Monday."]
         listed = [one for one in memory.list_sessions()["sessions"] if one["id"] == "crane-bot:crane-1"]
         assert listed[0]["events"] == 4, listed
         found = memory.recall_memories("Where is the crane?")
@@ -186,8 +186,8 @@ def langgraph_checkpoint(url, root):
         with Daybook("http://127.0.0.1:9", retries=0) as nowhere:
             saver = RememberingSaver(saver.inner, nowhere, agent="crane-bot")
             graph = StateGraph(MessagesState).add_node(answer).add_edge(START, "answer").compile(checkpointer=saver)
-            told = asyncio.run(graph.ainvoke({"messages": [HumanMessage("And now?")]}, config))
-            assert len(told["messages"]) == 6, told
+            done = asyncio.run(graph.ainvoke({"messages": [HumanMessage("And now?")]}, config))
+            assert len(done["messages"]) == 6, done
 
 
 async def pydantic_ai(url, root):

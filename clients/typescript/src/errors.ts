@@ -38,7 +38,7 @@ export class Conflict extends RequestFailed {}
 /** The server has too much to do, or cannot reach its database. Safe to repeat later. */
 export class Unavailable extends RequestFailed {}
 
-/** The error that an answer tells. */
+/** The error in an answer. */
 export async function failure(answer: Response): Promise<RequestFailed> {
   let [code, message] = ["unknown", `the answer has status ${answer.status} and no error in words`];
   try {

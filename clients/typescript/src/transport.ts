@@ -119,7 +119,7 @@ function isWorthRepeating(error: RequestFailed): boolean {
   return [429, 502, 503, 504].includes(error.status) || error.code === "in_progress";
 }
 
-/** How long to wait before the next try: as the server says, else twice as long each time. */
+/** How long to wait before the next try: as the server requests, else twice as long each time. */
 function wait(tries: number, answer: Response | ConnectionFailed): number {
   const named = answer instanceof Response ? answer.headers.get("retry-after") : null;
   const usual = FIRST_WAIT * 2 ** tries;

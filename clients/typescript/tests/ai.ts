@@ -21,7 +21,7 @@ const calls = (toolName: string, input: object): Generated => ({
   usage,
   warnings: [],
 });
-const says = (text: string): Generated => ({
+const answersWith = (text: string): Generated => ({
   content: [{ type: "text", text }],
   finishReason: { unified: "stop", raw: undefined },
   usage,
@@ -36,9 +36,9 @@ try {
     calls("remember", { text: "The lighthouse is painted in May." }),
     calls("recall", { question: "When is the lighthouse painted?" }),
     calls("recall", { question: "" }),
-    says("In May."),
+    answersWith("In May."),
   ];
-  const script: Script = () => Promise.resolve(answers.shift() ?? says("There is no more."));
+  const script: Script = () => Promise.resolve(answers.shift() ?? answersWith("There is no more."));
   const { text, steps } = await generateText({
     model: new MockLanguageModelV3({ doGenerate: script }),
     tools: daybookTools(memory, { user: "ada" }),

@@ -18,7 +18,7 @@ import httpx
 from ._errors import ConnectionFailed, RequestFailed, error_of
 
 DEFAULT_URL = "http://127.0.0.1:8765"
-# The server answers within 10 seconds, or says that it does not.
+# The server answers every request within 10 seconds.
 TIMEOUT = 15.0
 RETRIES = 3
 FIRST_WAIT = 0.1
@@ -45,7 +45,7 @@ def _query(fields: Query | None) -> dict[str, str]:
 
 
 def _failure(answer: httpx.Response) -> RequestFailed:
-    """The error that an answer tells."""
+    """The error in an answer."""
     try:
         error = answer.json()["error"]
         code, message = str(error["code"]), str(error["message"])
@@ -63,10 +63,10 @@ def _is_worth_repeating(answer: httpx.Response) -> bool:
 
 
 def _wait(tries: int, answer: httpx.Response | None) -> float:
-    """How long to wait before the next try, in seconds: as the server says, else twice as long each time."""
-    said = answer.headers.get("retry-after") if answer is not None else None
+    """How long to wait before the next try, in seconds: as the server requests, else twice as long each time."""
+    requested = answer.headers.get("retry-after") if answer is not None else None
     usual = FIRST_WAIT * 2.0**tries
-    return min(float(said) if said and said.isdigit() else usual, LONGEST_WAIT)
+    return min(float(requested) if requested and requested.isdigit() else usual, LONGEST_WAIT)
 
 
 class _Settings:

@@ -166,7 +166,7 @@ impl DataFolder {
         BackgroundWork::start(Arc::clone(&self.daybook))
     }
 
-    /// Answers a question, best answers first, and says how likely it is that the question was discussed at all.
+    /// Answers a question, best answers first, with the likelihood that the question was discussed at all.
     ///
     /// # Errors
     /// [`MemoryError::NotFound`] for a scope that holds nothing, [`MemoryError::Invalid`] for names that do not fit.

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class RememberingSaver(BaseCheckpointSaver[Any]):
-    """Keeps checkpoints where `inner` does, and tells Daybook what was said."""
+    """Keeps checkpoints where `inner` does, and appends their new messages to sessions of Daybook."""
 
     def __init__(
         self, inner: BaseCheckpointSaver[Any], memory: Daybook, *, agent: str, user: str | None = None
@@ -42,8 +42,8 @@ class RememberingSaver(BaseCheckpointSaver[Any]):
         self._memory = memory
         self._agent = agent
         self._user = user
-        # How many messages of each thread were told.
-        self._told: dict[str, int] = {}
+        # How many messages of each thread are appended.
+        self._appended: dict[str, int] = {}
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         return self.inner.get_tuple(config)
@@ -66,7 +66,7 @@ class RememberingSaver(BaseCheckpointSaver[Any]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         kept = self.inner.put(config, checkpoint, metadata, new_versions)
-        self._tell(config["configurable"]["thread_id"], checkpoint["channel_values"].get("messages"))
+        self._append_new(config["configurable"]["thread_id"], checkpoint["channel_values"].get("messages"))
         return kept
 
     def put_writes(
@@ -77,7 +77,7 @@ class RememberingSaver(BaseCheckpointSaver[Any]):
     def delete_thread(self, thread_id: str) -> None:
         """Deletes the checkpoints. What was learned stays; `purge_memory` removes it."""
         self.inner.delete_thread(thread_id)
-        self._told.pop(thread_id, None)
+        self._appended.pop(thread_id, None)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         return await self.inner.aget_tuple(config)
@@ -102,7 +102,7 @@ class RememberingSaver(BaseCheckpointSaver[Any]):
     ) -> RunnableConfig:
         kept = await self.inner.aput(config, checkpoint, metadata, new_versions)
         messages = checkpoint["channel_values"].get("messages")
-        await asyncio.to_thread(self._tell, config["configurable"]["thread_id"], messages)
+        await asyncio.to_thread(self._append_new, config["configurable"]["thread_id"], messages)
         return kept
 
     async def aput_writes(
@@ -112,22 +112,22 @@ class RememberingSaver(BaseCheckpointSaver[Any]):
 
     async def adelete_thread(self, thread_id: str) -> None:
         await self.inner.adelete_thread(thread_id)
-        self._told.pop(thread_id, None)
+        self._appended.pop(thread_id, None)
 
     def get_next_version(self, current: Any, channel: None) -> Any:
         return self.inner.get_next_version(current, channel)
 
-    def _tell(self, thread: str, messages: Any) -> None:
+    def _append_new(self, thread: str, messages: Any) -> None:
         """Appends what is new. A server that does not answer costs memory, and never the conversation."""
         if not isinstance(messages, Sequence) or isinstance(messages, str):
             return
-        known = self._told.get(thread, 0)
+        known = self._appended.get(thread, 0)
         events = [event for message in messages[known:] for event in _events(message)]
         try:
             for start in range(0, len(events), BATCH):
                 some = events[start : start + BATCH]
                 self._memory.append_events(self._agent, thread, some, user=self._user)
-            self._told[thread] = len(messages)
+            self._appended[thread] = len(messages)
         except DaybookError as error:
             log.warning("Daybook has not kept the messages of %s: %s", thread, error)
 
