@@ -1,4 +1,5 @@
-//! Counts the packages that the library brings, and checks that it links SQLite only with the feature `sqlite`.
+//! Counts the packages that the library brings, and checks that it links SQLite only with the features
+//! `sqlite` and `memory`.
 //!
 //! Only one package of a build may link SQLite's C library. A host with `sqlx`, or with another `rusqlite`, can build with
 //! Daybook only while Daybook without `sqlite` depends on no such package.
@@ -18,13 +19,31 @@ use crate::CheckReport;
 const MOST: usize = 43;
 /// The package that links SQLite's C library.
 const SQLITE: &str = "libsqlite3-sys";
+/// Packages by which the program talks to people and other programs; the library's memory needs none of them.
+const OF_INTERFACES: &[&str] = &[
+    "anstream",
+    "axum",
+    "clap",
+    "ctrlc",
+    "indicatif",
+    "rmcp",
+    "tracing-subscriber",
+];
 
 /// Checks the library in the workspace at `root`, without the network.
 pub(crate) fn check(root: &Path) -> anyhow::Result<CheckReport> {
     let bare = packages(root, "")?;
     let servers = packages(root, "postgres,models")?;
     let whole = packages(root, "sqlite")?;
+    let memory = packages(root, "memory")?;
     let mut broken = Vec::new();
+    for package in OF_INTERFACES {
+        if memory.contains(*package) {
+            broken.push(format!(
+                "daybook with memory brings {package}, which only interfaces of the program need"
+            ));
+        }
+    }
     if bare.len() > MOST {
         let names: Vec<_> = bare.iter().map(String::as_str).collect();
         broken.push(format!(
@@ -45,9 +64,11 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<CheckReport> {
     }
     Ok(CheckReport {
         summary: format!(
-            "{} third-party packages without features, {} with sqlite, {} with postgres and models, which link no SQLite",
+            "{} third-party packages without features, {} with sqlite, {} with memory, {} with postgres and models, \
+             which link no SQLite",
             bare.len(),
             whole.len(),
+            memory.len(),
             servers.len()
         ),
         broken,

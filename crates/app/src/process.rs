@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
@@ -36,11 +37,11 @@ pub(crate) fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
 const WORK_STACK: usize = 8 << 20;
 
 /// Starts a thread with room for a whole update.
-pub(crate) fn spawn_work(work: impl FnOnce() + Send + 'static) {
+pub(crate) fn spawn_work(work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
     let thread = std::thread::Builder::new().stack_size(WORK_STACK);
     thread
         .spawn(work)
-        .expect("the system gives a process its few threads");
+        .expect("the system gives a process its few threads")
 }
 
 /// Runs `work` on a thread of its own, because a caller may be inside a runtime, where [`block_on`] would panic.
@@ -104,6 +105,7 @@ pub(crate) fn was_interrupted() -> bool {
 }
 
 /// A stop that Ctrl-C, and the end signal of service managers, request. A second signal ends the process at once.
+#[cfg(feature = "interfaces")]
 pub(crate) fn stop_on_interrupt() -> Result<Stop> {
     let stop = Stop::default();
     let requested = stop.clone();

@@ -125,6 +125,11 @@
 //! time: old turns are left out of what is sent again, an answer is validated and corrected, and what ended the task is
 //! a value. Its [example](tool_loop::ToolLoop) is complete.
 //!
+//! # Memory beyond one conversation
+//!
+//! With the feature `memory`, `memory::DataFolder` opens a data folder of the command `daybook` in this process: it imports
+//! transcripts, appends events, learns from them, recalls, and assembles the context of an agent.
+//!
 //! # Bring your own
 //!
 //! Stores and models are traits, [`ThreadStore`] and [`Model`], and so is what condenses, what reduces and what
@@ -137,6 +142,7 @@
 //! | feature | gives | default |
 //! |---|---|---|
 //! | `sqlite` | `SqliteStore`: one file that any number of processes share | yes |
+//! | `memory` | `memory::DataFolder`: a data folder in this process, with import, append, recall, remember, context | |
 //! | `postgres` | `PostgresStore`: a server that any number of machines share | |
 //! | `models` | `Provider`: OpenAI and compatible services, Anthropic, Ollama | |
 //!
@@ -147,12 +153,15 @@
 //!
 //! It needs a tokio runtime with time, be it of one thread, and starts none; `SqliteStore` has one thread that
 //! commits. It installs no subscriber and no handler of signals, and reads no environment; spans and events go
-//! to whichever `tracing` subscriber you have.
+//! to whichever `tracing` subscriber you have. The feature `memory` alone reads settings from the environment, and does
+//! each request on a thread of its own.
 //!
 //! Versions follow [Semantic Versioning](https://semver.org/spec/v2.0.0.html): before 1.0 a breaking change
 //! raises the second number. Rust 1.95 or newer; raising that counts as a breaking change.
 
 mod clock;
+#[cfg(feature = "memory")]
+pub mod memory;
 
 use std::sync::Arc;
 
@@ -364,6 +373,6 @@ mod tests {
 }
 
 /// The examples of the README, compiled and run.
-#[cfg(all(doctest, feature = "sqlite"))]
+#[cfg(all(doctest, feature = "memory"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

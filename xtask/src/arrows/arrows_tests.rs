@@ -133,13 +133,18 @@ fn testkit_is_for_tests() {
 }
 
 #[test]
-fn app_may_use_all_of_ours_but_testkit() {
+fn app_may_use_all_of_ours_but_testkit_and_the_library_above_it() {
     let (path, text) = manifest(
         "app",
         "[dependencies]\ndaybook-domain.workspace = true\ndaybook-engine.workspace = true\n\
-         daybook-store.workspace = true\ndaybook.workspace = true\n",
+         daybook-store.workspace = true\ndaybook-eval.workspace = true\n",
     );
     allowed(&path, &text);
+    manifest_caught(
+        "app",
+        "[dependencies]\ndaybook.workspace = true\n",
+        &["daybook"],
+    );
 }
 
 #[test]

@@ -186,14 +186,14 @@ pub(super) const CRATES: &[CrateRule] = &[
     },
     CrateRule {
         name: "daybook",
-        may_use: &["domain", "store", "llm", "embed", "text", "working"],
+        may_use: &["domain", "store", "llm", "embed", "text", "working", "app"],
         banned_packages: &[],
         banned_names: &[],
     },
     CrateRule {
         name: "app",
         may_use: &[
-            "domain", "store", "llm", "embed", "text", "working", "engine", "eval", "daybook",
+            "domain", "store", "llm", "embed", "text", "working", "engine", "eval",
         ],
         banned_packages: &[],
         banned_names: &[],
@@ -238,7 +238,7 @@ pub(super) const DECIDED_FLOORS: &[DecidedFloors] = &[DecidedFloors {
         &["service", "background", "backup"],
         &["purge"],
         &["threads", "hooks"],
-        &["window", "mcp"],
+        &["window", "mcp", "library"],
         &["http"],
         &["cli"],
     ],

@@ -10,7 +10,7 @@ mod server;
 
 pub(crate) use folder_watch::{FolderWatch, host_folders};
 pub(crate) use pending::{
-    PendingReport, catch_up, import_changed, is_due, process_pending, process_pending_exclusively,
-    stop_after, wait_for_work,
+    FROM_HOSTS, PendingReport, catch_up, import_changed, is_due, process_pending,
+    process_pending_exclusively, stop_after, wait_for_work,
 };
 pub(crate) use server::start;

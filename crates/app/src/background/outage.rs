@@ -7,8 +7,10 @@ use daybook_domain::StoreError;
 use daybook_engine::stop::Stop;
 
 use crate::process::block_on;
+#[cfg(feature = "interfaces")]
 use crate::terminal::common_args::CommonArgs;
-use crate::terminal::logging::{class, print_error, print_notice, store_error};
+use crate::terminal::error_class::{class, store_error};
+use crate::terminal::messages::{print_error, print_notice};
 use crate::wiring::Daybook;
 
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -46,6 +48,7 @@ impl Outage {
     ///
     /// # Errors
     /// Errors that waiting does not cure.
+    #[cfg(feature = "interfaces")]
     pub(crate) fn wait_and_reopen(
         &mut self,
         common: &CommonArgs,

@@ -19,13 +19,15 @@ use strum::VariantArray;
 
 use super::folder_watch::host_folders;
 use crate::folders::hosts;
-use crate::terminal::progress::{HiddenImport, UpdateBar};
+use crate::terminal::silent::{HiddenImport, HiddenUpdate};
 use crate::wiring::Daybook;
 
 /// Longest that a command with another purpose works on what is pending before it answers.
 const BEFORE_ANSWERING: Duration = Duration::from_secs(1);
 /// How often a sleeping worker checks the spool: hooks write files there, and wake no process.
 const SPOOL_CHECK: Duration = Duration::from_millis(250);
+/// What imports of the transcripts of hosts are called in the list of imports.
+pub(crate) const FROM_HOSTS: &str = "what agents write";
 /// How soon a worker retries jobs that are due and could not be claimed.
 const RETRY_CLAIM: Duration = Duration::from_secs(1);
 
@@ -153,7 +155,7 @@ pub(crate) async fn catch_up(daybook: &Daybook) -> Result<()> {
             limits.parallel = 0;
         }
     };
-    process_with_limits(daybook, &stop, &UpdateBar::hidden(), narrow).await?;
+    process_with_limits(daybook, &stop, &HiddenUpdate, narrow).await?;
     Ok(())
 }
 
@@ -189,18 +191,21 @@ async fn import_outside_hooks(daybook: &Daybook, stop: &Stop) -> Result<u64> {
         ImportCandidate::Stream { .. } | ImportCandidate::Missing(..) => false,
     });
     changed.truncate(sweep.scan);
-    Ok(import_changed(daybook, changed, stop).await?.added())
+    Ok(import_changed(daybook, FROM_HOSTS, changed, stop)
+        .await?
+        .added())
 }
 
-/// Imports what was added to changed files.
+/// Imports what was added to changed files. `what` is its name in the list of imports.
 pub(crate) async fn import_changed(
     daybook: &Daybook,
+    what: &str,
     changed: Vec<ImportCandidate>,
     stop: &Stop,
 ) -> Result<ImportReport> {
     let intake = daybook.intake();
     bind_venues(&daybook.spool(), &intake).await?;
-    let report = import(&intake, "what agents write", changed, stop, &HiddenImport).await?;
+    let report = import(&intake, what, changed, stop, &HiddenImport).await?;
     if report.added() > 0 {
         settle_new_roots(&*intake.store, &intake.tenant, intake.clock.now()).await?;
     }

@@ -12,12 +12,12 @@ use daybook_engine::stop::Stop;
 
 use super::folder_watch::{FolderWatch, host_folders, path_of};
 use super::outage::{Outage, pause};
-use super::pending::{import_changed, is_due, process_pending_exclusively, stop_after};
+use super::pending::{FROM_HOSTS, import_changed, is_due, process_pending_exclusively, stop_after};
 use crate::folders::data_folder;
 use crate::models::embedding::embed_share;
 use crate::process::{block_on, spawn_work};
 use crate::settings::Settings;
-use crate::terminal::progress::UpdateBar;
+use crate::terminal::silent::HiddenUpdate;
 use crate::wiring::{Daybook, spool_of};
 
 /// Longest share of work between two checks of the stop.
@@ -107,12 +107,12 @@ impl BackgroundWorker {
                 changed.extend(known);
             }
             if !changed.is_empty() {
-                import_changed(daybook, changed, stop).await?;
+                import_changed(daybook, FROM_HOSTS, changed, stop).await?;
             }
             if is_due(daybook).await? {
                 let share_over = Stop::default();
                 stop_after(&share_over, SHARE);
-                process_pending_exclusively(daybook, &share_over, &UpdateBar::hidden()).await?;
+                process_pending_exclusively(daybook, &share_over, &HiddenUpdate).await?;
             }
             embed_share(&daybook.models(), stop).await.map(drop)
         })?;

@@ -19,7 +19,7 @@ use super::CommonArgs;
 use crate::folders::data_folder;
 use crate::process::block_on;
 use crate::service::refusals;
-use crate::terminal::logging::print_error;
+use crate::terminal::messages::print_error;
 use crate::terminal::output::{
     bold, count, dim, eprint_line, json as print_json, print_line, warn,
 };

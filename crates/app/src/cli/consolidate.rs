@@ -16,7 +16,7 @@ use crate::process::{block_on, stop_on_interrupt};
 use crate::service::refusals;
 use crate::settings;
 use crate::terminal::output::{count, json as print_json, print_line};
-use crate::terminal::progress::UpdateBar;
+use crate::terminal::silent::HiddenUpdate;
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
@@ -38,7 +38,7 @@ impl ConsolidateCommand {
             for scope in &scopes {
                 request(&worker, scope).await?;
             }
-            let report = write_due(&worker, &stop, &UpdateBar::hidden()).await?;
+            let report = write_due(&worker, &stop, &HiddenUpdate).await?;
             refusals::warn_of_refused_files(&daybook).await?;
             if common.json {
                 print_json(&as_json(&scopes, &report))?;

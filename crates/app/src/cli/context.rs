@@ -13,7 +13,7 @@ use crate::background::catch_up;
 use crate::process::block_on;
 use crate::service::context::{AgentContext, ContextQuery, context_in, context_json};
 use crate::service::shown_uses::{Interface, ShownUse};
-use crate::terminal::logging::print_error;
+use crate::terminal::messages::print_error;
 use crate::terminal::output::{dim, json as print_json, print_line};
 use crate::wiring::Daybook;
 

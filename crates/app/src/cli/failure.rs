@@ -10,7 +10,7 @@ use daybook_domain::StoreError;
 use daybook_text::redact::Redactor;
 use serde_json::json;
 
-use crate::terminal::logging;
+use crate::terminal::messages;
 use crate::terminal::output;
 
 /// The exit code of a command that Ctrl-C ended, as shells have it.
@@ -25,7 +25,7 @@ pub(super) fn report(error: &Error, json: bool) -> ExitCode {
     if json {
         print_json(&message);
     }
-    logging::print_error(&message);
+    messages::print_error(&message);
     ExitCode::FAILURE
 }
 

@@ -58,8 +58,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::folders::data_folder;
 use crate::process::was_interrupted;
-use crate::terminal::common_args::{CommonArgs, ServerTimeout};
+use crate::terminal::common_args::CommonArgs;
 use crate::terminal::logging;
+use crate::terminal::server_timeout::ServerTimeout;
 use crate::terminal::suggest;
 
 #[derive(Parser)]

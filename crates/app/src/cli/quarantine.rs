@@ -15,7 +15,7 @@ use super::CommonArgs;
 use super::recall::learned_from;
 use crate::process::block_on;
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
-use crate::terminal::progress::UpdateBar;
+use crate::terminal::silent::HiddenUpdate;
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
@@ -117,7 +117,7 @@ async fn accept(
         let now = daybook.clock.now();
         accepted.push(quarantine::accept(&*daybook.store, &one.observation, now).await?);
     }
-    jobs::write_due(&worker, &Stop::default(), &UpdateBar::hidden()).await?;
+    jobs::write_due(&worker, &Stop::default(), &HiddenUpdate).await?;
     if common.json {
         let ids: Vec<String> = accepted.iter().map(|it| it.id.to_string()).collect();
         print_json(&json!({ "accepted": ids }))?;

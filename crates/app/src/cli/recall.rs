@@ -25,7 +25,7 @@ use crate::service::refusals;
 use crate::service::search_result::replaced_line;
 use crate::service::shown_uses::{Interface, ShownUse};
 use crate::terminal::common_args::at_least_one;
-use crate::terminal::logging::print_error;
+use crate::terminal::messages::print_error;
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
 use crate::terminal::suggest;
 use crate::terminal::wrap::wrapped;

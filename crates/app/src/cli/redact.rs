@@ -16,7 +16,7 @@ use super::CommonArgs;
 use crate::folders::data_folder;
 use crate::settings::Settings;
 use crate::settings::rules_file::RulesFile;
-use crate::terminal::logging::{print_error, print_notice};
+use crate::terminal::messages::{print_error, print_notice};
 use crate::terminal::output::{bold, count, dim, json as print_json, print_line};
 use crate::wiring::redaction;
 

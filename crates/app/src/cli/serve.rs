@@ -90,7 +90,7 @@ fn warn_of_remote(address: SocketAddr) {
         ),
         (false, false) => format!("every machine that reaches {address}"),
     };
-    crate::terminal::logging::print_notice(&format!(
+    crate::terminal::messages::print_notice(&format!(
         "--allow-remote: this server answers {reach}. The token alone protects the memory, and nothing is \
          encrypted (no TLS): put a TLS proxy or a tunnel before it."
     ));

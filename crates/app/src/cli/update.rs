@@ -22,16 +22,17 @@ use super::first_run::print_failures;
 use super::{CommonArgs, forecast};
 use crate::background::outage::Outage;
 use crate::background::{
-    PendingReport, import_changed, process_pending, process_pending_exclusively, stop_after,
-    wait_for_work,
+    FROM_HOSTS, PendingReport, import_changed, process_pending, process_pending_exclusively,
+    stop_after, wait_for_work,
 };
 use crate::models::embedding::{Backlog, embed_share, embed_waiting};
 use crate::process::{block_on, lower_priority, stop_on_interrupt};
 use crate::service::refusals;
 use crate::service::waits;
-use crate::terminal::logging;
+use crate::terminal::messages;
 use crate::terminal::output::{count, json as print_json, print_line};
 use crate::terminal::progress::UpdateBar;
+use crate::terminal::silent::HiddenUpdate;
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
@@ -102,7 +103,7 @@ fn update_exclusively(common: &CommonArgs, stop: &Stop, longest: Duration) -> Re
     let daybook = Daybook::open_or_create(common)?;
     stop_after(stop, longest);
     let done = block_on(async {
-        let quiet = UpdateBar::hidden();
+        let quiet = HiddenUpdate;
         daybook.retry_overlong().await?;
         let mut done = process_pending_exclusively(&daybook, stop, &quiet).await?;
         while done.is_some() && hook_event_arrives(&daybook, stop).await {
@@ -193,7 +194,7 @@ impl WorkerCommand {
         }
         let mut is_told = false;
         while !stop.is_requested() {
-            let done = process_pending(daybook, &worker, stop, &UpdateBar::hidden()).await?;
+            let done = process_pending(daybook, &worker, stop, &HiddenUpdate).await?;
             let backlog = embed_share(&daybook.models(), stop).await?;
             outage.end();
             let idle = done.is_empty() && backlog == Backlog::Nothing;
@@ -206,7 +207,7 @@ impl WorkerCommand {
                 wait_for_work(daybook, stop, longest).await?;
                 if daybook.is_pooled() && !is_told {
                     is_told = true;
-                    logging::print_notice(
+                    messages::print_notice(
                         "the server is reached through a pooler, which cannot wake a worker: this \
                          one looks once a second",
                     );
@@ -283,7 +284,7 @@ impl RebuildCommand {
 async fn read_outdated(daybook: &Daybook, stop: &Stop) -> Result<()> {
     let outdated = find_outdated(&*daybook.store, &daybook.tenant).await?;
     if !outdated.is_empty() {
-        import_changed(daybook, outdated, stop).await?;
+        import_changed(daybook, FROM_HOSTS, outdated, stop).await?;
     }
     Ok(())
 }

@@ -12,13 +12,13 @@ use super::CommonArgs;
 use super::update::as_json;
 use crate::background::outage::Outage;
 use crate::background::{
-    FolderWatch, PendingReport, import_changed, is_due, process_pending_exclusively,
+    FROM_HOSTS, FolderWatch, PendingReport, import_changed, is_due, process_pending_exclusively,
 };
 use crate::folders::data_folder;
 use crate::models::embedding::embed_share;
 use crate::process::block_on;
 use crate::terminal::output::{count, dim, eprint_line, print_line, warn};
-use crate::terminal::progress::UpdateBar;
+use crate::terminal::silent::HiddenUpdate;
 use crate::wiring::Daybook;
 
 /// How often the folders are scanned: changed transcripts wake no process.
@@ -64,10 +64,10 @@ async fn follow(
         let changed = folders.changed_files();
         let report = match changed.is_empty() {
             true => ImportReport::default(),
-            false => import_changed(daybook, changed, stop).await?,
+            false => import_changed(daybook, FROM_HOSTS, changed, stop).await?,
         };
         let done = match is_due(daybook).await? {
-            true => process_pending_exclusively(daybook, stop, &UpdateBar::hidden()).await?,
+            true => process_pending_exclusively(daybook, stop, &HiddenUpdate).await?,
             false => None,
         };
         embed_share(&daybook.models(), stop).await.map(drop)?;

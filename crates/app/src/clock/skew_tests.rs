@@ -14,9 +14,9 @@ use daybook_testkit::fixtures::session;
 use daybook_testkit::postgres::{self, TestDatabase};
 
 use super::*;
-use crate::background::import_changed;
+use crate::background::{FROM_HOSTS, import_changed};
 use crate::folders::sample;
-use crate::terminal::progress::UpdateBar;
+use crate::terminal::silent::HiddenUpdate;
 use crate::wiring::Daybook;
 
 const HOUR: i64 = 3_600_000;
@@ -174,7 +174,7 @@ fn machines_whose_dates_are_hours_apart_do_each_job_once() {
     let first = &machines[0].daybook;
     let unpacked = sample::unpack(&first.root).expect("there is room");
     block_on(async {
-        import_changed(first, scan(&[unpacked]), &Stop::default()).await?;
+        import_changed(first, FROM_HOSTS, scan(&[unpacked]), &Stop::default()).await?;
         for job in first.jobs(JobKind::Extract).await? {
             let now = first.clock.now();
             first.store.hasten(&job.key, now, Priority::Normal).await?;
@@ -192,7 +192,7 @@ fn machines_whose_dates_are_hours_apart_do_each_job_once() {
                 shop.limits.lease = APART;
                 shop.limits.claim = ClaimLimits::jobs(1);
                 let stop = Stop::default();
-                let quiet = UpdateBar::hidden();
+                let quiet = HiddenUpdate;
                 block_on(async { Ok(jobs::work(&shop, &stop, &quiet).await?) })
             })
         });

@@ -12,7 +12,8 @@ use super::data_folder;
 use super::transcript_places::{TranscriptFolder, is_transcript, transcript_folders};
 
 /// A program in which agents run, and whose settings Daybook changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, IntoStaticStr, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[cfg_attr(feature = "interfaces", derive(clap::ValueEnum))]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum AgentHost {
     /// Claude Code
@@ -29,11 +30,11 @@ pub(crate) enum AgentHost {
     Cursor,
     /// Visual Studio Code, with Copilot
     #[strum(serialize = "vscode")]
-    #[value(name = "vscode")]
+    #[cfg_attr(feature = "interfaces", value(name = "vscode"))]
     VsCode,
     /// OpenCode
     #[strum(serialize = "opencode")]
-    #[value(name = "opencode")]
+    #[cfg_attr(feature = "interfaces", value(name = "opencode"))]
     OpenCode,
     /// Goose
     Goose,

@@ -10,7 +10,7 @@ use daybook_engine::recall::prompt::LineFingerprints;
 use super::HookSession;
 use crate::clock::SystemClock;
 use crate::service::memory_files;
-use crate::terminal::logging::print_error;
+use crate::terminal::messages::print_error;
 
 /// The context for the session's place; `None` where no memory applies.
 pub(super) fn context_text(session: &HookSession<'_>) -> Result<Option<String>> {

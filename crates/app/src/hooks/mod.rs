@@ -39,7 +39,7 @@ use crate::folders::hosts::AgentHost;
 use crate::service::current_place::CurrentPlace;
 use crate::service::host_files::loaded_by_host;
 use crate::settings::Settings;
-use crate::terminal::logging::print_error;
+use crate::terminal::messages::print_error;
 use crate::terminal::suggest;
 use crate::wiring::redaction;
 

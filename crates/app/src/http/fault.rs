@@ -19,7 +19,8 @@ use utoipa::ToSchema;
 use super::misfit::{misfit, no_json};
 use super::{AGAIN, BODY, REQUEST};
 use crate::service::RequestError;
-use crate::terminal::logging::{class, files_error, print_error, store_error};
+use crate::terminal::error_class::{class, files_error, store_error};
+use crate::terminal::messages::print_error;
 use crate::terminal::suggest;
 
 /// The type of pages, whose errors are pages, too.

@@ -23,7 +23,7 @@ use super::DRAIN;
 use super::connections::ConnectionTable;
 use super::refusal::{BUSY, refuse};
 use super::serving::serve_connection;
-use crate::terminal::logging::print_error;
+use crate::terminal::messages::print_error;
 
 /// Pause after a connection could not be accepted, because the machine is out of some resource.
 const REST: Duration = Duration::from_millis(20);

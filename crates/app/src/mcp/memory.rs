@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::folders::data_folder;
-use crate::terminal::common_args::ServerTimeout;
+use crate::terminal::server_timeout::ServerTimeout;
 use crate::wiring::Daybook;
 
 /// The memory, once it is open, and the last failure to open it.

@@ -18,7 +18,7 @@ use daybook_engine::stop::Stop;
 
 use super::ModelContext;
 use super::embedders::Embedders;
-use crate::terminal::logging::print_error;
+use crate::terminal::messages::print_error;
 
 /// Most documents that a recall embeds before it answers; the built-in model takes about 20 µs for each.
 const MAX_BEFORE_ANSWER: usize = 512;

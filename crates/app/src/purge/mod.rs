@@ -26,9 +26,10 @@ use crate::folders::data_folder::display_path;
 use crate::process::block_on;
 use crate::service::RequestError;
 use crate::service::recall::reindex_edited_files;
-use crate::terminal::common_args::{CommonArgs, ServerTimeout};
-use crate::terminal::logging::print_notice;
+use crate::terminal::common_args::CommonArgs;
+use crate::terminal::messages::print_notice;
 use crate::terminal::output::count;
+use crate::terminal::server_timeout::ServerTimeout;
 use crate::wiring::{DATABASE, Daybook, tombstones};
 
 pub(crate) use copies::Unreachable;

@@ -20,14 +20,17 @@ use crate::wiring::Daybook;
 
 /// A caller as a request names it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct NamedCaller {
-    pub(crate) agent: Option<String>,
-    pub(crate) user: Option<String>,
-    pub(crate) room_id: Option<String>,
+pub struct NamedCaller {
+    /// The agent that asks: it reads its own memory, and that of its teams.
+    pub agent: Option<String>,
+    /// The person that it talks with, where that is not the person of the data folder.
+    pub user: Option<String>,
+    /// The room that it is in. In a room or a team no memory of one person is read.
+    pub room_id: Option<String>,
     /// A team by its name, its id or its members.
-    pub(crate) team: Option<String>,
+    pub team: Option<String>,
     /// The key of the project that it works in.
-    pub(crate) project: Option<String>,
+    pub project: Option<String>,
 }
 
 /// The caller that a request names in its fields `agent`, `user`, `room_id`, `team` and `project`.

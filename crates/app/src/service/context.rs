@@ -29,19 +29,19 @@ pub(crate) struct AgentContext {
 
 /// The agent's task, and its place where that is not what the folder shows.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ContextQuery {
+pub struct ContextQuery {
     /// The memory of this project, wherever the folder is.
-    pub(crate) project: Option<String>,
+    pub project: Option<String>,
     /// As if this branch were checked out.
-    pub(crate) branch: Option<String>,
+    pub branch: Option<String>,
     /// Files that it works on, relative to the folder or absolute.
-    pub(crate) files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     /// The prompt that it works on.
-    pub(crate) prompt: Option<String>,
+    pub prompt: Option<String>,
     /// Most tokens.
-    pub(crate) budget: Option<usize>,
+    pub budget: Option<usize>,
     /// Whose context it is; its project is that of the place.
-    pub(crate) caller: NamedCaller,
+    pub caller: NamedCaller,
 }
 
 /// Most files of a query that are considered.

@@ -7,7 +7,9 @@ use anyhow::Result;
 use daybook_domain::PageRequest;
 use daybook_engine::files::audit::{missing_folders, scopes_on_disk};
 
-use crate::terminal::output::{count, eprint_line, warn};
+use crate::terminal::output::count;
+#[cfg(feature = "interfaces")]
+use crate::terminal::output::{eprint_line, warn};
 use crate::wiring::{Daybook, MemoryDatabase};
 
 /// Most rows that one warning names.
@@ -59,6 +61,7 @@ pub(crate) async fn find_damage(daybook: &Daybook) -> Result<Vec<String>> {
 }
 
 /// Prints a warning for each kind of damage to standard error.
+#[cfg(feature = "interfaces")]
 pub(crate) async fn warn_of_damage(daybook: &Daybook) -> Result<()> {
     for warning in find_damage(daybook).await? {
         eprint_line!("{} {warning}", warn("damaged:"));

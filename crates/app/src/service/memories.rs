@@ -29,34 +29,34 @@ const MATCHES: usize = 10;
 
 /// One thing that is remembered.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ListedMemory {
+pub struct ListedMemory {
     /// Its id; the first digits are enough to name it.
     #[schema(example = "9f31ac2e5d1b4a77")]
-    pub(crate) id: String,
+    pub id: String,
     /// Whose memory it is in, such as `project/tidepool`.
-    pub(crate) scope: String,
+    pub scope: String,
     /// What sort of thing: `correction`, `preference`, `fact`, `decision`, `value`, `fix`, `open_end` or `note`.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
     /// What is remembered.
-    pub(crate) text: String,
+    pub text: String,
     /// What the value is of, for values.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) subject: Option<String>,
+    pub subject: Option<String>,
     /// Whether a person stated it; otherwise it was concluded.
-    pub(crate) stated: bool,
+    pub stated: bool,
     /// Where it was learned from: `typed`, `pasted`, `concluded`, `tool`, `external` or `unknown`.
-    pub(crate) learned_from: &'static str,
+    pub learned_from: &'static str,
     /// How far it is trusted: `full`, `medium`, `low` or `untrusted`.
-    pub(crate) trust: &'static str,
+    pub trust: &'static str,
     /// The first citation of each session that it rests on, for `show`.
-    pub(crate) citations: Vec<String>,
+    pub citations: Vec<String>,
     /// When it was last stated, RFC 3339.
     #[schema(format = DateTime)]
-    pub(crate) last_at: Option<String>,
+    pub last_at: Option<String>,
     /// The lines that show it, as `MEMORY.md:12`; empty where there is no room for it.
-    pub(crate) shown_in: Vec<String>,
+    pub shown_in: Vec<String>,
     /// Whether a person pinned it.
-    pub(crate) pinned: bool,
+    pub pinned: bool,
 }
 
 impl ListedMemory {
@@ -99,28 +99,28 @@ fn cite(evidence: &Evidence) -> String {
 
 /// What a list is limited to.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ListQuery {
+pub struct ListQuery {
     /// Only these kinds; empty for all.
-    pub(crate) kinds: Vec<ObservationKind>,
+    pub kinds: Vec<ObservationKind>,
     /// Only memories that contain all of these words.
-    pub(crate) words: Option<String>,
+    pub words: Option<String>,
     /// Most memories.
-    pub(crate) limit: usize,
+    pub limit: usize,
     /// The id after which the list goes on.
-    pub(crate) after: Option<String>,
+    pub after: Option<String>,
 }
 
 /// Some memories of a scope, and where the list goes on.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct MemoryList {
+pub struct MemoryList {
     /// Whose memory it is.
-    pub(crate) scope: String,
+    pub scope: String,
     /// How many memories match in all.
-    pub(crate) total: usize,
+    pub total: usize,
     /// Those of this page: what files show first, in their order.
-    pub(crate) memories: Vec<ListedMemory>,
+    pub memories: Vec<ListedMemory>,
     /// The value of `after` for the next page; `null` on the last.
-    pub(crate) next: Option<String>,
+    pub next: Option<String>,
 }
 
 /// Parses the name of a kind.

@@ -18,7 +18,7 @@ use super::RequestError;
 use super::memories::{by_id, find_memories};
 use super::scope_choice::{ScopeChoice, busy};
 use crate::process::{block_on, run_on_new_thread};
-use crate::terminal::progress::UpdateBar;
+use crate::terminal::silent::HiddenUpdate;
 use crate::wiring::Daybook;
 
 /// Longest new words of a line, in bytes.
@@ -135,7 +135,7 @@ pub(crate) async fn edit_by_id(
 async fn write_due_files(daybook: &Daybook) -> Result<()> {
     let (mut worker, _lock) = daybook.attended_worker().await?;
     worker.limits.proposals = false;
-    jobs::write_due(&worker, &Stop::default(), &UpdateBar::hidden()).await?;
+    jobs::write_due(&worker, &Stop::default(), &HiddenUpdate).await?;
     Ok(())
 }
 

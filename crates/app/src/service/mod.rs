@@ -13,6 +13,7 @@ pub(crate) mod context;
 pub(crate) mod current_place;
 pub(crate) mod damage;
 pub(crate) mod entities;
+pub(crate) mod event_checks;
 pub(crate) mod file_changes;
 pub(crate) mod graph;
 pub(crate) mod hidden_secrets;

@@ -13,12 +13,12 @@ use super::caller::{NamedCaller, own_scope, parse_named};
 use super::current_place::{CurrentPlace, locate};
 use super::person_scope;
 use super::scope_choice::check_nameable;
-use crate::terminal::progress::UpdateBar;
+use crate::terminal::silent::HiddenUpdate;
 use crate::wiring::Daybook;
 
 /// The scope that a note is filed in.
 #[derive(Debug, Clone)]
-pub(crate) enum NoteScope {
+pub enum NoteScope {
     /// The project of the current folder, else the person.
     Current,
     /// The person, wherever they work.
@@ -60,10 +60,11 @@ impl NoteAuthor<'_> {
 }
 
 /// A stored note.
-pub(crate) struct SavedNote {
-    pub(crate) observation: Observation,
+pub struct SavedNote {
+    /// What was stored, with its id and scope.
+    pub observation: Observation,
     /// How many secrets in it were hidden.
-    pub(crate) secrets: usize,
+    pub secrets: usize,
 }
 
 /// Stores a note and writes it into the memory files, unless another process is writing them. Recall finds it at
@@ -80,7 +81,7 @@ pub(crate) async fn save_note(
     let (mut worker, _lock) = daybook.attended_worker().await?;
     worker.limits.proposals = false;
     let note = store_note(daybook, text, scope, place, by).await?;
-    jobs::write_due(&worker, stop, &UpdateBar::hidden()).await?;
+    jobs::write_due(&worker, stop, &HiddenUpdate).await?;
     Ok(note)
 }
 

@@ -16,25 +16,45 @@ use super::{RequestError, person_scope};
 use crate::models::embedding::embed_before_answering;
 use crate::wiring::Daybook;
 
+/// Answers to a question that names no limit.
+const ANSWERS_SHOWN: usize = 10;
+
 /// A question to memory.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct RecallQuery {
+pub struct RecallQuery {
     /// The question, in plain words.
-    pub(crate) text: String,
+    pub text: String,
     /// Most answers.
-    pub(crate) limit: usize,
+    pub limit: usize,
     /// Only these layers; empty for all.
-    pub(crate) layers: Vec<MemoryLayer>,
+    pub layers: Vec<MemoryLayer>,
     /// Only these scopes, such as `project/tidepool`; empty for all.
-    pub(crate) scopes: Vec<String>,
+    pub scopes: Vec<String>,
     /// Whether arguments and results of tools are searched, too.
-    pub(crate) tools: bool,
+    pub tools: bool,
     /// No answers, unless the question was likely discussed.
-    pub(crate) strict: bool,
-    /// As it held at this time, as [`parse_moment`] reads it; the present if `None`.
-    pub(crate) at: Option<String>,
+    pub strict: bool,
+    /// As it held at this time, such as `2026-03-02`; the present if `None`.
+    pub at: Option<String>,
     /// Who asks; `None` for the person, who looks through all of their data folder.
-    pub(crate) caller: Option<NamedCaller>,
+    pub caller: Option<NamedCaller>,
+}
+
+impl RecallQuery {
+    /// A question of the person to all of their memory, for as many answers as an agent reads.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            limit: ANSWERS_SHOWN,
+            ..Self::default()
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for RecallQuery {
+    fn from(text: T) -> Self {
+        Self::new(text)
+    }
 }
 
 /// Answers a question, best answers first, with the confidence that it was discussed at all.

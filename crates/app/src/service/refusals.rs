@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::folders::data_folder::display_path;
-use crate::terminal::logging::print_error;
+use crate::terminal::messages::print_error;
 use crate::wiring::Daybook;
 
 /// Most refusals that are named by a command with another purpose.

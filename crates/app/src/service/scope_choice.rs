@@ -17,13 +17,13 @@ use crate::wiring::Daybook;
 
 /// Whose memory a request is for, as it was given.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ScopeChoice {
+pub struct ScopeChoice {
     /// A scope by name, such as `project/tidepool`.
-    pub(crate) scope: Option<String>,
+    pub scope: Option<String>,
     /// A project by name.
-    pub(crate) project: Option<String>,
+    pub project: Option<String>,
     /// Who asks; `None` for the person, who chooses from all of their data folder.
-    pub(crate) caller: Option<NamedCaller>,
+    pub caller: Option<NamedCaller>,
 }
 
 impl ScopeChoice {

@@ -27,6 +27,8 @@ pub(crate) enum Interface {
     Cli,
     /// The HTTP server.
     Http,
+    /// A program that has the data folder open itself.
+    Library,
     /// The MCP server.
     Mcp,
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::logging::{LogFilter, LogFormat};
+use super::server_timeout::ServerTimeout;
 
 /// Arguments of every command.
 #[derive(Args, Clone, Debug)]
@@ -42,16 +43,6 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
         Ok(limit) => Ok(limit),
         Err(_) => Err("write a number, such as 20".to_owned()),
     }
-}
-
-/// How long one call of a database server may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum ServerTimeout {
-    /// For background work: long enough for restarts of the server, and reported while it waits.
-    #[default]
-    Background,
-    /// For a person or an agent that waits for an answer: three seconds.
-    Interactive,
 }
 
 impl CommonArgs {

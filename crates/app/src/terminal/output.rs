@@ -1,12 +1,12 @@
 //! Output: for people on a terminal, and JSON alone with `--json`.
 
+#[cfg(feature = "interfaces")]
 use anstyle::{AnsiColor, Style};
-use anyhow::Result;
 use daybook_domain::Timestamp;
-use serde::Serialize;
 
 /// Prints a line for people to standard output. Everything that they read goes this way, since most of it holds names
 /// or texts of others.
+#[cfg(feature = "interfaces")]
 macro_rules! print_line {
     () => { anstream::println!() };
     ($($arg:tt)*) => {
@@ -14,17 +14,20 @@ macro_rules! print_line {
     };
 }
 
-/// [`print_line`] to standard error.
+/// `print_line` to standard error.
+#[cfg(feature = "interfaces")]
 macro_rules! eprint_line {
     ($($arg:tt)*) => {
         anstream::eprintln!("{}", daybook_text::fence::for_terminal(&format!($($arg)*)))
     };
 }
 
+#[cfg(feature = "interfaces")]
 pub(crate) use {eprint_line, print_line};
 
 /// Prints one JSON document to standard output.
-pub(crate) fn json(value: &impl Serialize) -> Result<()> {
+#[cfg(feature = "interfaces")]
+pub(crate) fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     anstream::println!("{}", serde_json::to_string_pretty(value)?);
     Ok(())
 }
@@ -38,20 +41,24 @@ pub(crate) fn rfc3339(at: Timestamp) -> Option<String> {
 }
 
 /// Emphasized text.
+#[cfg(feature = "interfaces")]
 pub(crate) fn bold(text: &str) -> String {
     styled(Style::new().bold(), text)
 }
 
 /// Text of less importance.
+#[cfg(feature = "interfaces")]
 pub(crate) fn dim(text: &str) -> String {
     styled(Style::new().dimmed(), text)
 }
 
 /// Text of a warning.
+#[cfg(feature = "interfaces")]
 pub(crate) fn warn(text: &str) -> String {
     styled(Style::new().fg_color(Some(AnsiColor::Yellow.into())), text)
 }
 
+#[cfg(feature = "interfaces")]
 fn styled(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
@@ -77,5 +84,13 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
 
 /// `12,345`
 pub(crate) fn grouped(n: u64) -> String {
-    indicatif::HumanCount(n).to_string()
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }

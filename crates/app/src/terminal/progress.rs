@@ -76,14 +76,6 @@ impl EvalBar {
     }
 }
 
-/// No progress of an import, for background work.
-pub(crate) struct HiddenImport;
-
-impl ImportProgress for HiddenImport {
-    fn bytes(&self, _: u64) {}
-    fn file(&self, _: &FileReport) {}
-}
-
 /// Progress of copying or comparing rows, until a stop is requested.
 pub(crate) struct CopyBar {
     bar: ProgressBar,
@@ -149,12 +141,6 @@ impl UpdateBar {
     pub(crate) fn start(common: &CommonArgs, sessions: u64) -> Self {
         Self {
             bar: bar(common, sessions, "learning"),
-        }
-    }
-
-    pub(crate) fn hidden() -> Self {
-        Self {
-            bar: ProgressBar::hidden(),
         }
     }
 

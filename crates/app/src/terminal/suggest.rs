@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
+#[cfg(feature = "interfaces")]
 use super::common_args::CommonArgs;
 use super::shell::quoted;
 use crate::settings::masked;
@@ -22,6 +23,7 @@ const NAME: &str = "daybook";
 static PREFIX: RwLock<Option<String>> = RwLock::new(None);
 
 /// Sets the flags that suggested lines have from now on.
+#[cfg(feature = "interfaces")]
 pub(crate) fn use_flags(common: &CommonArgs) {
     let path = std::env::var_os("PATH");
     let program = program_name(path.as_deref(), std::env::current_exe().ok().as_deref());

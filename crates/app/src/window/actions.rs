@@ -23,7 +23,7 @@ use crate::service::history::find_state;
 use crate::service::memories::{by_id, place};
 use crate::service::memory_changes::{RequestedBy, edit_by_id, forget, make_change};
 use crate::service::scope_choice::{ScopeChoice, open_folder};
-use crate::terminal::progress::UpdateBar;
+use crate::terminal::silent::HiddenUpdate;
 use crate::wiring::Daybook;
 
 /// What was done, by the name that the address of the next page carries, and in words.
@@ -205,7 +205,7 @@ async fn decide(daybook: &Daybook, form: &SentForm) -> Result<String> {
             quarantine::accept(store, &one.observation, daybook.clock.now()).await?;
             let (mut worker, _lock) = daybook.attended_worker().await?;
             worker.limits.proposals = false;
-            jobs::write_due(&worker, &Stop::default(), &UpdateBar::hidden()).await?;
+            jobs::write_due(&worker, &Stop::default(), &HiddenUpdate).await?;
             "accepted"
         }
         "reject" => {

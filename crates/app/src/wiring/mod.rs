@@ -2,6 +2,8 @@
 //!
 //! Not here: requests to memory (`service`), background work (`background`).
 
+#[cfg(feature = "interfaces")]
+mod command;
 mod opening;
 pub(crate) mod record;
 pub(crate) mod redaction;

@@ -1,4 +1,6 @@
 //! Opens data folders and the databases that their settings name.
+//!
+//! Not here: the data folder that a command line names, and the advice where there is no memory (`command`).
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -15,7 +17,6 @@ use daybook_domain::seams::{PurgeStore, SpendStore, Store};
 use daybook_domain::time::Clock;
 use daybook_domain::working::ThreadStore;
 use daybook_domain::{Tenant, Timestamp};
-use daybook_engine::files::audit::scopes_on_disk;
 use daybook_engine::files::reindex::reindex_everything;
 use daybook_engine::profile::Ledger;
 use daybook_store::flush_state::{self, Ledgered};
@@ -26,7 +27,7 @@ use daybook_store::{PostgresOptions, PostgresStore, Trust, VectorSearch, WaitObs
 use super::record::{RecordKeeper, is_database_lost, restore_database};
 use super::settled_roots::SettledRoots;
 use super::tombstones::store_tombstones;
-use super::{DATABASE, Daybook, MemoryDatabase, redaction, spool_of, tenant_of};
+use super::{DATABASE, Daybook, MemoryDatabase, redaction};
 #[cfg(feature = "postgres")]
 use crate::clock::ServerClock;
 use crate::clock::SystemClock;
@@ -34,77 +35,21 @@ use crate::folders::data_folder;
 use crate::models::ModelCache;
 use crate::process::{block_on, run_on_new_thread};
 use crate::settings::{DurabilityChoice, MemoryPlace, Settings, VectorSearchChoice, masked};
-use crate::terminal::common_args::{CommonArgs, ServerTimeout};
 #[cfg(feature = "postgres")]
-use crate::terminal::logging::print_notice;
-use crate::terminal::output::count;
-use crate::terminal::suggest;
+use crate::terminal::messages::print_notice;
+use crate::terminal::server_timeout::ServerTimeout;
 
 /// Least time between two reports that work waits for a server.
 #[cfg(feature = "postgres")]
 const BETWEEN_REPORTS: Duration = Duration::from_secs(10);
 
 impl Daybook {
-    /// Opens the data folder, creating it when it is new.
-    pub(crate) fn open_or_create(common: &CommonArgs) -> Result<Self> {
-        let folder = data_folder::locate(common.root.as_deref())?;
-        data_folder::create(&folder)?;
-        Self::open_for(common.server_timeout, folder, &common.set)
-    }
-
     /// Whether there may be a memory: in the data folder at `folder`, or on the server that its settings, overridden by
     /// `set`, name.
     pub(crate) fn may_exist(folder: &Path, set: &[String]) -> bool {
         let is_on_server =
             || Settings::load(folder, set).is_ok_and(|s| s.store != MemoryPlace::Folder);
         folder.join(DATABASE).is_file() || is_on_server()
-    }
-
-    /// Opens the data folder, which must hold a memory already.
-    pub(crate) fn open_existing(common: &CommonArgs) -> Result<Self> {
-        let folder = data_folder::locate(common.root.as_deref())?;
-        check_readable(&folder)?;
-        // Hook events in the spool are a memory, too, although they are not imported yet.
-        let has_spool = |settings: Settings| !spool_of(&folder, &settings).is_empty();
-        let has_hook_events = || Settings::load(&folder, &common.set).is_ok_and(has_spool);
-        if !Self::may_exist(&folder, &common.set) && !has_hook_events() {
-            let scopes = scopes_on_disk(&folder, &tenant_of(&folder, &common.set)).len() as u64;
-            if is_database_lost(&folder) {
-                bail!(
-                    "the database in {} is gone, and the memory files of {} are there: `{}` makes it again \
-                     from them",
-                    data_folder::display_path(&folder),
-                    count(scopes, "scope"),
-                    suggest::command("rebuild"),
-                );
-            }
-            if scopes > 0 {
-                bail!(
-                    "{} has memory files of {} and no database: `{}` brings a backup back, \
-                     `{}` makes the files known to a new one",
-                    data_folder::display_path(&folder),
-                    count(scopes, "scope"),
-                    suggest::command("restore"),
-                    suggest::command("doctor --repair")
-                );
-            }
-            bail!(
-                "there is no memory in {} yet; `{}` creates one",
-                data_folder::display_path(&folder),
-                suggest::command("import"),
-            );
-        }
-        Self::open_for(common.server_timeout, folder, &common.set)
-    }
-
-    /// Opens the data folder, making its database again from the record if it is gone.
-    pub(crate) fn open_restoring(common: &CommonArgs) -> Result<Self> {
-        let folder = data_folder::locate(common.root.as_deref())?;
-        check_readable(&folder)?;
-        match is_database_lost(&folder) {
-            true => Self::open_for(common.server_timeout, folder, &common.set),
-            false => Self::open_existing(common),
-        }
     }
 
     /// Opens the data folder at `folder` for background work, with settings overridden by `set`.
@@ -295,28 +240,4 @@ fn open_ledger(
     let ledger = run_on_new_thread(opening)
         .with_context(|| format!("cannot open {}", data_folder::display_path(&path)))?;
     Ok(Arc::new(ledger))
-}
-
-/// Fails for a folder without read permission, which would otherwise look like one without a memory.
-fn check_readable(folder: &Path) -> Result<()> {
-    let failed = || {
-        format!(
-            "the data folder {} cannot be read; check its owner and permissions",
-            data_folder::display_path(folder)
-        )
-    };
-    for path in [folder.to_owned(), folder.join(DATABASE)] {
-        match std::fs::metadata(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(error).with_context(failed);
-            }
-            Ok(_) | Err(_) => {}
-        }
-    }
-    match std::fs::read_dir(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(failed)
-        }
-        Ok(_) | Err(_) => Ok(()),
-    }
 }

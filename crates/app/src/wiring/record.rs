@@ -18,7 +18,7 @@ use tracing::warn;
 
 use super::DATABASE;
 use crate::folders::data_folder::display_path;
-use crate::terminal::logging::print_notice;
+use crate::terminal::messages::print_notice;
 use crate::terminal::output::count;
 
 /// Parts that are written before their marks are cleared.

@@ -441,6 +441,54 @@ impl EventType {
         }
     }
 
+    /// The agent's words, without the model that wrote them.
+    ///
+    /// ```
+    /// use daybook_domain::working::EventType;
+    /// assert_eq!(EventType::assistant("Hello, Ada!").name(), "LLM_TEXT_RESPONSE");
+    /// ```
+    pub fn assistant(content: impl Into<String>) -> Self {
+        Self::LlmTextResponse {
+            content: content.into(),
+            model: None,
+            usage: None,
+        }
+    }
+
+    /// A call of a tool by the agent's model. `call_id` connects it with its result.
+    ///
+    /// ```
+    /// use daybook_domain::working::EventType;
+    /// let call = EventType::tool_call("read", "c1", serde_json::json!({"path": "notes.txt"}));
+    /// assert_eq!(call.name(), "LLM_TOOL_CALL");
+    /// ```
+    pub fn tool_call(
+        tool: impl Into<String>,
+        call_id: impl Into<String>,
+        arguments: Value,
+    ) -> Self {
+        Self::LlmToolCall {
+            tool_name: tool.into(),
+            call_id: call_id.into(),
+            arguments,
+        }
+    }
+
+    /// The result of the call with this id.
+    ///
+    /// ```
+    /// use daybook_domain::working::EventType;
+    /// assert_eq!(EventType::tool_result("read", "c1", "two lines".into()).name(), "TOOL_RESULT");
+    /// ```
+    pub fn tool_result(tool: impl Into<String>, call_id: impl Into<String>, result: Value) -> Self {
+        Self::ToolResult {
+            tool_name: tool.into(),
+            call_id: call_id.into(),
+            result,
+            success: true,
+        }
+    }
+
     /// The events of a model's answer: its text, if any, then its calls, in their order. `model` is the
     /// name of the model. Arguments that are no JSON are kept as a string, as the model wrote them.
     ///

@@ -61,6 +61,45 @@ pub struct ReportedEvent {
     pub external: bool,
 }
 
+impl ReportedEvent {
+    /// A person's words, now.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::of(SpeakerRole::User, text.into())
+    }
+
+    /// The agent's words, now.
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self::of(SpeakerRole::Assistant, text.into())
+    }
+
+    /// The agent's call of a tool, now, with its arguments.
+    pub fn tool_call(tool: impl Into<String>, arguments: impl Into<String>) -> Self {
+        Self {
+            tool: Some(tool.into()),
+            ..Self::of(SpeakerRole::Assistant, arguments.into())
+        }
+    }
+
+    /// The result of a tool, now.
+    pub fn tool_result(tool: impl Into<String>, result: impl Into<String>) -> Self {
+        Self {
+            tool: Some(tool.into()),
+            ..Self::of(SpeakerRole::Tool, result.into())
+        }
+    }
+
+    fn of(role: SpeakerRole, text: String) -> Self {
+        Self {
+            id: None,
+            role,
+            text,
+            at: None,
+            tool: None,
+            external: false,
+        }
+    }
+}
+
 /// Some events of one session, in order.
 #[derive(Debug, Clone)]
 pub struct AppendBatch {

@@ -33,7 +33,7 @@ use crate::process::block_on;
 use crate::service::recall::reindex_edited_files;
 use crate::settings::{MemoryPlace, Settings};
 use crate::terminal::output::{count, eprint_line, json as print_json, print_line};
-use crate::terminal::progress::UpdateBar;
+use crate::terminal::silent::HiddenUpdate;
 use crate::wiring::{DATABASE, Daybook, MemoryDatabase, tenant_of};
 
 /// How often a salvage begins again because another process wrote meanwhile.
@@ -375,7 +375,7 @@ async fn restore_folders(
     }
     let mut report = UpdateReport::default();
     if !missing.is_empty() {
-        report = jobs::write_due(worker, &Stop::default(), &UpdateBar::hidden()).await?;
+        report = jobs::write_due(worker, &Stop::default(), &HiddenUpdate).await?;
     }
     for scope in &unknown {
         let now = worker.clock.now();

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::ThreadName;
-use crate::terminal::logging::print_error;
+use crate::terminal::messages::print_error;
 use crate::threads::{self, EventResult};
 use crate::wiring::Daybook;
 
