@@ -48,9 +48,9 @@ const LIKELY_FACT: f32 = -2.0;
 const LIKELY_CORRECTION: f32 = -0.6;
 const LIKELY_BY_CUE: f32 = -3.0;
 const LIKELY_WISH: f32 = 0.5;
-const LIKELY_DECISION: f32 = -1.2;
+const LIKELY_DECISION: f32 = -2.0;
 /// The same of one that says that it lasts.
-const LIKELY_LASTING: f32 = -1.0;
+const LIKELY_LASTING: f32 = -1.5;
 /// Most words of a verdict before what it corrects.
 const VERDICT: usize = 3;
 /// Weight of a strong cue.
