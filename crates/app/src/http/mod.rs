@@ -59,7 +59,7 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::middleware::{from_fn, from_fn_with_state, map_response};
+use axum::middleware::{from_fn, from_fn_with_state};
 use daybook_domain::Tenant;
 use daybook_engine::stop::Stop;
 use serde::Serialize;
@@ -189,7 +189,7 @@ fn app(gate: RequestGate, executors: TenantExecutors) -> Router {
         ))
         .layer(from_fn(body::read))
         .layer(from_fn_with_state(Arc::new(gate), gate::authorize))
-        .layer(map_response(fault::always_json))
+        .layer(from_fn(page_answer::shape_errors))
         .layer(from_fn_with_state(traffic, traffic::count_request))
         .layer(from_fn(request_id::identify))
 }

@@ -9,10 +9,9 @@ use super::links;
 use super::text::{plain, when};
 use crate::service::damage::find_damage;
 use crate::service::job_list::{ListedJob, list_jobs};
-use crate::service::overview::{TenantMemoryState, failing_inputs};
+use crate::service::overview::{Coverage, failing_inputs};
 use crate::service::spending::SpendReport;
 use crate::service::waits::{load_waits, wait_lines};
-use crate::terminal::output::count;
 use crate::wiring::Daybook;
 
 /// Jobs on one page.
@@ -46,14 +45,14 @@ pub(crate) async fn page(
     after: Option<&str>,
 ) -> Result<Page> {
     let list = list_jobs(daybook, false, after, JOBS).await?;
-    let state = TenantMemoryState::load(daybook, 0).await?;
-    let coverage = &state.coverage;
+    let (coverage, _) = Coverage::load(daybook).await?;
+    let gaps = daybook.gaps().await?;
     let figures = [
         (coverage.all, "sessions"),
         (coverage.covered, "learned from"),
         (coverage.pending, "wait"),
         (coverage.failing, "failed, tried again"),
-        (state.gaps.len() as u64, "gaps"),
+        (gaps.len() as u64, "gaps"),
     ];
     let rows: Vec<Vec<Markup>> = list
         .jobs
@@ -73,7 +72,6 @@ pub(crate) async fn page(
             h2 { "Gaps" }
             ul.entries { @for gap in &list.gaps { li { (plain(&format!("{}: events {}–{}: {}", gap.job, gap.from, gap.to, gap.why))) } } }
         }
-        @if !state.imports.is_empty() { p.quiet { (count(state.imports.len() as u64, "import")) } }
     };
     Ok(Page::new("work", "Work", body).live())
 }
