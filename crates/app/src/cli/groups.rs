@@ -17,6 +17,7 @@ Everyday
 Inspect
   open         show the memory in a browser: what was learned, why, at what cost
   status       what is covered, pending, in gaps, and why
+  top          work, spending and what was learned last, as they move
   sessions     list the imported sessions; turn memory of one off or on
   projects     which checkouts belong together; merge and rename
   entities     what is kept about people, projects, places and things

@@ -46,6 +46,7 @@ mod show;
 mod spend;
 mod status;
 mod threads;
+mod top;
 mod trigger;
 mod update;
 mod watch;
@@ -152,6 +153,8 @@ enum CliCommand {
     Spend(spend::SpendCommand),
     #[command(about = "Show what is covered, pending, in gaps, and why")]
     Status(status::StatusCommand),
+    #[command(about = "Show work, spending and what was learned last, as they move")]
+    Top(top::TopCommand),
     #[command(about = "Write memory files now, however short ago they were written")]
     Consolidate(consolidate::ConsolidateCommand),
     #[command(about = "Bring memory folders up to date, where machines share a memory")]
@@ -241,6 +244,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Purge(command) => command.run(common),
         CliCommand::Spend(command) => command.run(common),
         CliCommand::Status(command) => command.run(common),
+        CliCommand::Top(command) => command.run(common),
         CliCommand::Consolidate(command) => command.run(common),
         CliCommand::Checkout(command) => command.run(common),
         CliCommand::Checkin(command) => command.run(common),
@@ -285,7 +289,7 @@ impl CliCommand {
     fn runs_until_stopped(&self) -> bool {
         match self {
             Self::Import(command) => command.watches(),
-            Self::Mcp(_) | Self::Worker(_) | Self::Serve(_) | Self::Open(_) => true,
+            Self::Mcp(_) | Self::Worker(_) | Self::Serve(_) | Self::Open(_) | Self::Top(_) => true,
             _ => false,
         }
     }
@@ -337,6 +341,7 @@ impl CliCommand {
             | Self::Why(_)
             | Self::Spend(_)
             | Self::Status(_)
+            | Self::Top(_)
             | Self::Config(_)
             | Self::Completions(_)
             | Self::Man(_) => ServerTimeout::Interactive,

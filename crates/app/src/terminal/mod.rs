@@ -4,6 +4,8 @@ pub(crate) mod common_args;
 pub(crate) mod logging;
 pub(crate) mod output;
 pub(crate) mod progress;
+#[cfg(unix)]
+pub(crate) mod screen;
 pub(crate) mod shell;
 pub(crate) mod suggest;
 pub(crate) mod wrap;

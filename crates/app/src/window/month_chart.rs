@@ -24,7 +24,13 @@ pub(super) fn month(forecast: &MonthForecast, caps: &[u64], unit: &Unit<'_>) -> 
     };
     let today = forecast.spent.len();
     let so_far = scale.line(0, &forecast.spent);
-    let ahead: Vec<u64> = forecast.spent.last().into_iter().chain(&forecast.expected).copied().collect();
+    let ahead: Vec<u64> = forecast
+        .spent
+        .last()
+        .into_iter()
+        .chain(&forecast.expected)
+        .copied()
+        .collect();
     let expected = scale.line(today.saturating_sub(1), &ahead);
     let days = forecast.days.iter().map(ToString::to_string);
     let sums = forecast.spent.iter().chain(&forecast.expected);
@@ -55,8 +61,9 @@ pub(super) fn month(forecast: &MonthForecast, caps: &[u64], unit: &Unit<'_>) -> 
 /// `0.52 EUR so far this month; …`
 fn summary(forecast: &MonthForecast, caps: &[u64], amount: &impl Fn(u64) -> String) -> String {
     let (so_far, end) = (amount(forecast.spent_so_far()), amount(forecast.at_end()));
-    let mut summary =
-        format!("{so_far} so far this month; at the pace of the last seven days, {end} at its end.");
+    let mut summary = format!(
+        "{so_far} so far this month; at the pace of the last seven days, {end} at its end."
+    );
     for cap in caps {
         let cap_amount = amount(*cap);
         let reached = match forecast.reaches(*cap) {
@@ -99,4 +106,36 @@ impl Scale {
 fn label_y(scale: &Scale, cap: u64) -> String {
     let line: f64 = scale.y(cap).parse().unwrap_or_default();
     format!("{:.1}", if line < 16.0 { line + 12.0 } else { line - 4.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use daybook_domain::calendar::Day;
+
+    use super::*;
+
+    #[test]
+    fn a_month_is_drawn_with_its_forecast_and_its_caps_and_told_in_a_sentence() {
+        let first = Day::parse("2026-11-01").expect("a day");
+        let tenth = Day::parse("2026-11-10").expect("a day");
+        let cost = |day: Day| if day < tenth { 1_000_000 } else { 0 };
+        let forecast = MonthForecast::of(cost, tenth.begins());
+        let unit = Unit {
+            name: "EUR",
+            size: 1e6,
+        };
+        let chart = month(&forecast, &[5_000_000, 20_000_000, 90_000_000], &unit).into_string();
+        let said = "9 EUR so far this month; at the pace of the last seven days, 30 EUR at its end. \
+            The cap of 5 EUR is reached. The cap of 20 EUR would be reached on 2026-11-20. \
+            The cap of 90 EUR is not reached.";
+        assert!(chart.contains(&format!("<p>{said}</p>")), "{chart}");
+        assert!(chart.contains(&format!("aria-label=\"{said}\"")), "{chart}");
+        assert_eq!(chart.matches("<line class=\"cap\"").count(), 3);
+        let points = |class: &str| {
+            let line = chart.split("<polyline").find(|it| it.contains(class));
+            line.map_or(0, |line| line.matches(',').count())
+        };
+        assert_eq!((points("class=\"line\""), points("expected")), (10, 21));
+        assert!(chart.contains(&first.to_string()), "{chart}");
+    }
 }

@@ -73,6 +73,7 @@ mod strange_files;
 mod switches;
 mod tenants;
 mod threads;
+mod top;
 mod uses;
 mod vault;
 mod venues;
