@@ -31,6 +31,7 @@ Inspect
   spend        calls of models, their cost, and what is left under caps
   redact       print text without its secrets; --explain says why
   doctor       check the data folder; --repair repairs it
+  support-bundle  a file for those who help: no words, names or paths
   eval         measure recall, on benchmarks and on questions of your own
 
 Change

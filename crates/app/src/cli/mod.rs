@@ -45,6 +45,7 @@ mod setup;
 mod show;
 mod spend;
 mod status;
+mod support_bundle;
 mod threads;
 mod top;
 mod trigger;
@@ -179,6 +180,8 @@ enum CliCommand {
     Redact(redact::RedactCommand),
     #[command(about = "Check the data folder; --repair repairs it")]
     Doctor(doctor::DoctorCommand),
+    #[command(about = "Write a file that helps others find a problem, without any content")]
+    SupportBundle(support_bundle::SupportBundleCommand),
     #[command(about = "Measure recall, on benchmarks and on questions of your own")]
     Eval(eval::EvalCommand),
     #[command(about = "Show settings, their meaning, and where each value comes from")]
@@ -250,6 +253,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Checkin(command) => command.run(common),
         CliCommand::Rebuild(command) => command.run(common),
         CliCommand::Doctor(command) => command.run(common),
+        CliCommand::SupportBundle(command) => command.run(common),
         CliCommand::Redact(command) => command.run(common),
         CliCommand::Eval(command) => command.run(common),
         CliCommand::Backup(command) => command.run(common),
@@ -278,6 +282,7 @@ impl CliCommand {
                 | Self::Setup(_)
                 | Self::Config(_)
                 | Self::Redact(_)
+                | Self::SupportBundle(_)
                 | Self::Purge(_)
                 | Self::Restore(_)
                 | Self::Completions(_)
@@ -316,6 +321,7 @@ impl CliCommand {
             | Self::Restore(_)
             | Self::MoveStore(_)
             | Self::Doctor(_)
+            | Self::SupportBundle(_)
             | Self::Eval(_) => ServerTimeout::Background,
             // Background work of `serve` and `mcp` opens a memory of its own.
             Self::Hook(_)

@@ -75,6 +75,8 @@ use executor::TenantExecutors;
 use gate::RequestGate;
 use visitors::Visitors;
 
+pub(crate) use metrics::memory_metrics;
+
 /// Largest body of a request, in bytes.
 const BODY: usize = 1024 * 1024;
 /// Longest time from a request's last byte to its answer.
@@ -150,6 +152,13 @@ pub(crate) fn entry_address(daybook: &Daybook, server: &str) -> Result<String> {
         "{server}{}",
         links::page("enter", &[("code", &code)])
     ))
+}
+
+/// The key of names that only this data folder can resolve, derived from its token.
+pub(crate) fn key_of_names(daybook: &Daybook) -> Result<[u8; 32]> {
+    let token = token::ensure(&daybook.root, &daybook.tenant)?;
+    let purpose = "daybook support bundle, numbers of jobs";
+    Ok(blake3::derive_key(purpose, token.secret.as_bytes()))
 }
 
 fn bind(address: SocketAddr) -> Result<TcpListener> {

@@ -70,6 +70,7 @@ mod setup;
 mod setup_hosts;
 mod spend;
 mod strange_files;
+mod support_bundle;
 mod switches;
 mod tenants;
 mod threads;
