@@ -75,6 +75,8 @@ mod switches;
 mod tenants;
 mod threads;
 mod top;
+#[cfg(feature = "otlp")]
+mod traces;
 mod uses;
 mod vault;
 mod venues;
