@@ -201,7 +201,7 @@ pub(crate) fn run() -> ExitCode {
     let (json, runs_until_stopped) = (cli.common.json, cli.command.runs_until_stopped());
     let code = answer(cli).unwrap_or_else(|error| failure::report(&error, json));
     #[cfg(feature = "otlp")]
-    crate::terminal::traces::flush();
+    logging::flush_traces();
     match was_interrupted() && !runs_until_stopped {
         true => ExitCode::from(failure::INTERRUPTED),
         false => code,

@@ -6,6 +6,9 @@
 //!
 //! Fields are ids, numbers, outcomes and classes; docs/operating.md lists them.
 
+#[cfg(feature = "otlp")]
+mod traces;
+
 use std::fmt;
 use std::io::Write;
 use std::str::FromStr;
@@ -31,6 +34,9 @@ use tracing_subscriber::registry::{LookupSpan, Registry, SpanRef};
 
 use super::output::{dim, warn};
 use crate::clock::SystemClock;
+
+#[cfg(feature = "otlp")]
+pub(crate) use traces::flush as flush_traces;
 
 /// Prefix of the names of our crates, and so of all logged targets.
 const OUR_PREFIX: &str = "daybook";
@@ -106,7 +112,7 @@ fn start_subscriber(lines: Option<(LineLayer, Targets)>) -> bool {
 /// Starts what receives spans and events, if anything does. Traces have all stages, whatever the log shows of them.
 #[cfg(feature = "otlp")]
 fn start_subscriber(lines: Option<(LineLayer, Targets)>) -> bool {
-    let traces = super::traces::layer_of_environment();
+    let traces = traces::layer_of_environment();
     if lines.is_none() && traces.is_none() {
         return false;
     }
@@ -302,7 +308,7 @@ fn text(
 
 /// Fields by name.
 #[derive(Default)]
-pub(super) struct LogFields(pub(super) Map<String, Value>);
+struct LogFields(Map<String, Value>);
 
 impl LogFields {
     fn put(&mut self, field: &Field, value: Value) {

@@ -8,6 +8,4 @@ pub(crate) mod progress;
 pub(crate) mod screen;
 pub(crate) mod shell;
 pub(crate) mod suggest;
-#[cfg(feature = "otlp")]
-pub(crate) mod traces;
 pub(crate) mod wrap;

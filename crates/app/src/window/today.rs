@@ -39,7 +39,7 @@ const TAUGHT: usize = 3;
 const WAITING: usize = 8;
 /// The weeks of the chart.
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-const WEEKS: i64 = 26;
+const WEEKS: i64 = 52;
 
 /// The first page.
 pub(crate) async fn page(daybook: &Daybook, proof: &FormProof) -> Result<Page> {

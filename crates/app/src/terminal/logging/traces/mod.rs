@@ -19,7 +19,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::logging::{LogFields, print_error};
+use super::{LogFields, print_error};
 use crate::clock::SystemClock;
 use crate::process::random_bytes;
 use conventions::{EndedSpan, as_json};
