@@ -51,7 +51,7 @@ pub(crate) async fn page(daybook: &Daybook, by: &str) -> Result<Page> {
         @if !days.sums.is_empty() {
             h2 { "This month" }
             (this_month(daybook, &days.sums, &report.caps))
-            (bars("The last 31 days", &by_day(&days.sums), currency))
+            (bars("The last 31 days", &by_day(&days.sums, (days.from, days.now)), currency))
         }
         h2 { "Caps" }
         @if report.caps.is_empty() { p { "No cap is set. " code { "daybook config set" } " sets one." } }
@@ -76,10 +76,16 @@ fn row(sum: &SpendSum) -> Vec<Markup> {
     ]
 }
 
-fn by_day(sums: &[SpendSum]) -> Vec<(String, f64)> {
-    let days = sums.iter().map(|sum| (sum.name.clone(), money(sum.money)));
-    let mut days: Vec<(String, f64)> = days.collect();
-    days.sort_by(|a, b| a.0.cmp(&b.0));
+/// The cost of each day since `from`, also of those without a call.
+fn by_day(sums: &[SpendSum], (from, now): (Timestamp, Timestamp)) -> Vec<(String, f64)> {
+    let (mut day, today) = (Day::of(from), Day::of(now));
+    let mut days = Vec::new();
+    while day <= today {
+        let name = day.to_string();
+        let of_day = sums.iter().find(|sum| sum.name == name);
+        days.push((name, of_day.map_or(0.0, |sum| money(sum.money))));
+        day = day.next();
+    }
     days
 }
 
