@@ -10,7 +10,10 @@ use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::page::{read_all, read_first, visit_all};
 use daybook_domain::seams::ScopeState;
 use daybook_domain::source::{ImportRun, TranscriptSource};
-use daybook_domain::{Gap, Job, JobKey, JobKind, LearnedState, SessionGroup, SessionId};
+use daybook_domain::{
+    Gap, Job, JobKey, JobKind, LearnedState, Session, SessionGroup, SessionId, StoreError,
+    Timestamp,
+};
 use daybook_engine::hook_events::failed::FailedHookEvent;
 use daybook_engine::jobs::quarantine;
 use serde::Serialize;
@@ -142,7 +145,7 @@ impl TenantMemoryState {
         let consolidate = daybook.jobs(JobKind::Consolidate).await?;
         let redact = daybook.jobs(JobKind::Redact).await?;
         let jobs = extract.iter().chain(&consolidate).chain(&redact);
-        let (coverage, events) = Coverage::load(daybook).await?;
+        let (coverage, events) = Coverage::load_one_by_one(daybook, &extract).await?;
         let waits = group_waits(jobs, &daybook.settings, daybook.clock.now());
         Ok(Self {
             failing: failing_inputs(daybook).await?,
@@ -198,18 +201,55 @@ impl TenantMemoryState {
     }
 }
 
+/// Sessions that wait are stale where their last activity was before then.
+fn rested_before(daybook: &Daybook) -> Timestamp {
+    let stale_after = daybook.settings.profile.work.stale_after;
+    daybook.clock.now().minus(stale_after)
+}
+
 impl Coverage {
-    /// Counts a tenant's sessions, and their events.
+    /// Counts a tenant's sessions, and their events, without reading them one by one.
     pub(crate) async fn load(daybook: &Daybook) -> Result<(Self, u64)> {
-        let stale_after = daybook.settings.profile.work.stale_after;
-        let rested_before = daybook.clock.now().minus(stale_after);
+        let rested_before = rested_before(daybook);
         let groups = daybook.store.session_groups(&daybook.tenant, rested_before);
+        let groups = match groups.await {
+            // A damaged row costs its own session alone: the listing leaves it out.
+            Err(StoreError::Corrupt(_)) => {
+                let extract = daybook.jobs(JobKind::Extract).await?;
+                return Self::load_one_by_one(daybook, &extract).await;
+            }
+            groups => groups?,
+        };
         let switches = daybook.switches();
         let (mut coverage, mut events) = (Self::default(), 0);
-        for group in groups.await? {
+        for group in groups {
             coverage.count(&group, &switches);
             events += group.events;
         }
+        Ok((coverage, events))
+    }
+
+    /// The same from the listing of sessions, which reports damaged rows and holds no more than a page of them.
+    async fn load_one_by_one(daybook: &Daybook, extract: &[Job]) -> Result<(Self, u64)> {
+        let jobs: BTreeMap<&JobKey, &Job> = extract.iter().map(|job| (&job.key, job)).collect();
+        let (rested_before, switches) = (rested_before(daybook), daybook.switches());
+        let (mut coverage, mut events) = (Self::default(), 0);
+        let count = |sample: Session| {
+            let job = jobs.get(&JobKey::Extract(sample.id.clone())).copied();
+            let learned = LearnedState::of(job);
+            let has_rested = learned.is_waiting() && sample.last_at < rested_before;
+            events += sample.events.0;
+            let one = SessionGroup {
+                learned,
+                sessions: 1,
+                events: sample.events.0,
+                rested: u64::from(has_rested),
+                sample,
+            };
+            coverage.count(&one, &switches);
+        };
+        let (store, tenant) = (&daybook.store, &daybook.tenant);
+        visit_all(|page| store.sessions(tenant, page), count).await?;
         Ok((coverage, events))
     }
 
