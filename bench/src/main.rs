@@ -15,6 +15,7 @@
 )]
 
 mod append;
+mod browse;
 mod context;
 mod echo;
 mod formats;
@@ -61,7 +62,7 @@ daybook-bench secrets [--seed N] [--cases N] [--family NAME]... [--json]
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 32] = [
+    let questions: [Question; 33] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -212,6 +213,11 @@ fn main() -> Result<()> {
             "secrets",
             "does any secret reach the disk, the log or an answer?",
             secrets::search,
+        ),
+        (
+            "browse",
+            "do lists of a million lines of memory take longer the deeper a person goes?",
+            browse::lists,
         ),
         (
             "regression",

@@ -140,14 +140,14 @@ fn append_until(serving: &ServeProcess, ended: &AtomicBool) -> Result<u64> {
 }
 
 /// A browser that is logged in.
-struct Browser {
+pub(crate) struct Browser {
     address: String,
     cookie: String,
     scope: String,
 }
 
 impl Browser {
-    fn open(serving: &ServeProcess) -> Result<Self> {
+    pub(crate) fn open(serving: &ServeProcess) -> Result<Self> {
         let headers = "Content-Type: application/x-www-form-urlencoded\r\n";
         let body = format!("token={}", serving.token);
         let (head, _) = exchange(&serving.address, "POST /window/login", headers, &body)?;
@@ -171,9 +171,15 @@ impl Browser {
 
     /// Reads a page. Returns how long it took, and its size in bytes.
     fn read(&self, path: &str) -> Result<(Duration, usize)> {
+        let (took, page) = self.timed(path)?;
+        Ok((took, page.len()))
+    }
+
+    /// Reads a page. Returns how long it took, and its text.
+    pub(crate) fn timed(&self, path: &str) -> Result<(Duration, String)> {
         let began = Instant::now();
         let page = self.get(path)?;
-        Ok((began.elapsed(), page.len()))
+        Ok((began.elapsed(), page))
     }
 
     fn get(&self, path: &str) -> Result<String> {

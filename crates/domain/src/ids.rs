@@ -232,6 +232,18 @@ impl JobKey {
             })),
         }
     }
+
+    /// The key of `tenant` that is written like this, such as `extract/codex:7f78`.
+    #[must_use]
+    pub fn parse(tenant: &Tenant, text: &str) -> Option<Self> {
+        let (kind, rest) = text.split_once('/')?;
+        let kind: JobKind = kind.parse().ok()?;
+        let (owner, name) = match kind {
+            JobKind::Extract | JobKind::Redact => rest.split_once(':')?,
+            JobKind::Consolidate => rest.split_once('/')?,
+        };
+        Self::from_parts(kind, &tenant.0, owner, name)
+    }
 }
 
 impl fmt::Display for JobKey {

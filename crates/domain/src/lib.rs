@@ -45,8 +45,10 @@ pub mod rules;
 pub mod seams;
 pub mod selection;
 pub mod session;
+pub mod session_group;
 pub mod source;
 pub mod spend;
+pub mod spend_forecast;
 pub mod supersession;
 pub mod tally;
 pub mod team;
@@ -96,6 +98,7 @@ pub use selection::{
     SessionCandidate,
 };
 pub use session::{Session, SessionKind, SessionMeta};
+pub use session_group::{LearnedState, SessionGroup, group_sessions};
 pub use supersession::{SupersededObservation, Supersession, SupersessionReason};
 pub use tally::{Tally, TallyKind};
 pub use team::{Team, Teams};

@@ -38,6 +38,8 @@ pub const TREE_NAMES: usize = 10_000;
 pub const CALL_TOKENS: u64 = 1_000_000_000_000;
 /// Most money that one call of a model is counted to cost, in millionths of a currency's unit.
 pub const CALL_MONEY: u64 = 1_000_000_000_000_000;
+/// Most pieces of evidence that are counted to show how much was learned when.
+pub const LEARNED_EVIDENCE: usize = 20_000;
 /// Most sums that one question about spending is answered with.
 pub const SPEND_SUMS: usize = 1_000;
 /// Most uses of one kind that are kept of one session, or of one interface on one day.

@@ -33,6 +33,15 @@ impl Timestamp {
         )
     }
 
+    /// The time that is `by` before this one.
+    #[must_use]
+    pub fn minus(self, by: Duration) -> Self {
+        Self(
+            self.0
+                .saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)),
+        )
+    }
+
     /// How long after `earlier` this is; zero when it is not after.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {

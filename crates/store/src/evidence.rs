@@ -4,6 +4,7 @@
 //! Taking a piece away therefore leaves what the others would have made.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use daybook_domain::rescan::{EvidenceRewrite, StoredEvidence};
 use daybook_domain::{
@@ -236,4 +237,9 @@ pub(crate) fn join_numbers(numbers: impl Iterator<Item = u64>) -> String {
 /// Parses the numbers in a column.
 pub(crate) fn parse_numbers(column: &str) -> impl Iterator<Item = u64> {
     column.split(',').filter_map(|number| number.parse().ok())
+}
+
+/// The length of a span of time that evidence is counted by, in milliseconds.
+pub(crate) fn span_millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX).max(1)
 }

@@ -17,6 +17,7 @@ Everyday
 Inspect
   open         show the memory in a browser: what was learned, why, at what cost
   status       what is covered, pending, in gaps, and why
+  top          work, spending and what was learned last, as they move
   sessions     list the imported sessions; turn memory of one off or on
   projects     which checkouts belong together; merge and rename
   entities     what is kept about people, projects, places and things
@@ -30,6 +31,7 @@ Inspect
   spend        calls of models, their cost, and what is left under caps
   redact       print text without its secrets; --explain says why
   doctor       check the data folder; --repair repairs it
+  support-bundle  a file for those who help: no words, names or paths
   eval         measure recall, on benchmarks and on questions of your own
 
 Change

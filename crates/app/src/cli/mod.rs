@@ -45,7 +45,9 @@ mod setup;
 mod show;
 mod spend;
 mod status;
+mod support_bundle;
 mod threads;
+mod top;
 mod trigger;
 mod update;
 mod watch;
@@ -153,6 +155,8 @@ enum CliCommand {
     Spend(spend::SpendCommand),
     #[command(about = "Show what is covered, pending, in gaps, and why")]
     Status(status::StatusCommand),
+    #[command(about = "Show work, spending and what was learned last, as they move")]
+    Top(top::TopCommand),
     #[command(about = "Write memory files now, however short ago they were written")]
     Consolidate(consolidate::ConsolidateCommand),
     #[command(about = "Bring memory folders up to date, where machines share a memory")]
@@ -177,6 +181,8 @@ enum CliCommand {
     Redact(redact::RedactCommand),
     #[command(about = "Check the data folder; --repair repairs it")]
     Doctor(doctor::DoctorCommand),
+    #[command(about = "Write a file that helps others find a problem, without any content")]
+    SupportBundle(support_bundle::SupportBundleCommand),
     #[command(about = "Measure recall, on benchmarks and on questions of your own")]
     Eval(eval::EvalCommand),
     #[command(about = "Show settings, their meaning, and where each value comes from")]
@@ -195,6 +201,8 @@ pub(crate) fn run() -> ExitCode {
     };
     let (json, runs_until_stopped) = (cli.common.json, cli.command.runs_until_stopped());
     let code = answer(cli).unwrap_or_else(|error| failure::report(&error, json));
+    #[cfg(feature = "otlp")]
+    logging::flush_traces();
     match was_interrupted() && !runs_until_stopped {
         true => ExitCode::from(failure::INTERRUPTED),
         false => code,
@@ -242,11 +250,13 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Purge(command) => command.run(common),
         CliCommand::Spend(command) => command.run(common),
         CliCommand::Status(command) => command.run(common),
+        CliCommand::Top(command) => command.run(common),
         CliCommand::Consolidate(command) => command.run(common),
         CliCommand::Checkout(command) => command.run(common),
         CliCommand::Checkin(command) => command.run(common),
         CliCommand::Rebuild(command) => command.run(common),
         CliCommand::Doctor(command) => command.run(common),
+        CliCommand::SupportBundle(command) => command.run(common),
         CliCommand::Redact(command) => command.run(common),
         CliCommand::Eval(command) => command.run(common),
         CliCommand::Backup(command) => command.run(common),
@@ -275,6 +285,7 @@ impl CliCommand {
                 | Self::Setup(_)
                 | Self::Config(_)
                 | Self::Redact(_)
+                | Self::SupportBundle(_)
                 | Self::Purge(_)
                 | Self::Restore(_)
                 | Self::Completions(_)
@@ -286,7 +297,7 @@ impl CliCommand {
     fn runs_until_stopped(&self) -> bool {
         match self {
             Self::Import(command) => command.watches(),
-            Self::Mcp(_) | Self::Worker(_) | Self::Serve(_) | Self::Open(_) => true,
+            Self::Mcp(_) | Self::Worker(_) | Self::Serve(_) | Self::Open(_) | Self::Top(_) => true,
             _ => false,
         }
     }
@@ -313,6 +324,7 @@ impl CliCommand {
             | Self::Restore(_)
             | Self::MoveStore(_)
             | Self::Doctor(_)
+            | Self::SupportBundle(_)
             | Self::Eval(_) => ServerTimeout::Background,
             // Background work of `serve` and `mcp` opens a memory of its own.
             Self::Hook(_)
@@ -338,6 +350,7 @@ impl CliCommand {
             | Self::Why(_)
             | Self::Spend(_)
             | Self::Status(_)
+            | Self::Top(_)
             | Self::Config(_)
             | Self::Completions(_)
             | Self::Man(_) => ServerTimeout::Interactive,

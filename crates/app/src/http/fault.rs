@@ -42,8 +42,8 @@ struct ErrorShown {
     message: String,
 }
 
-/// An error of a request.
-#[derive(Debug)]
+/// An error of a request. The answer made of it carries it on, so that a page can be made of it instead.
+#[derive(Debug, Clone)]
 pub(super) struct HttpFault {
     status: StatusCode,
     code: &'static str,
@@ -118,6 +118,7 @@ impl IntoResponse for HttpFault {
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(RETRY_AFTER, HeaderValue::from_static(AGAIN));
         }
+        response.extensions_mut().insert(self);
         response
     }
 }
@@ -254,14 +255,33 @@ pub(super) async fn no_such_route(uri: Uri) -> HttpFault {
 }
 
 /// Gives answers of the layers below that are only a status the common form of body.
-pub(super) async fn always_json(response: Response) -> Response {
-    let status = response.status();
+pub(super) fn always_json(response: Response) -> Response {
     let kind = response.headers().get(CONTENT_TYPE);
-    let is_made = kind.is_some_and(|kind| kind == "application/json" || kind == HTML);
-    if is_made || !(status.is_client_error() || status.is_server_error()) {
+    if kind.is_some_and(|kind| kind == "application/json" || kind == HTML) {
         return response;
     }
-    let fault = match status {
+    let Some(fault) = fault_of(&response) else {
+        return response;
+    };
+    let (mut parts, _) = response.into_parts();
+    let (error, body) = fault.into_response().into_parts();
+    parts.headers.remove(axum::http::header::CONTENT_LENGTH);
+    parts.headers.extend(error.headers);
+    Response::from_parts(parts, body)
+}
+
+/// The error that an answer is: the one that it was made of, else the one that its status stands for.
+pub(super) fn fault_of(response: &Response) -> Option<HttpFault> {
+    let status = response.status();
+    if !(status.is_client_error() || status.is_server_error()) {
+        return None;
+    }
+    let carried = response.extensions().get::<HttpFault>().cloned();
+    Some(carried.unwrap_or_else(|| of_status(status)))
+}
+
+fn of_status(status: StatusCode) -> HttpFault {
+    match status {
         StatusCode::METHOD_NOT_ALLOWED => HttpFault::new(
             status,
             "wrong_method",
@@ -282,10 +302,5 @@ pub(super) async fn always_json(response: Response) -> Response {
             "refused",
             format!("the request was refused: {status}"),
         ),
-    };
-    let (mut parts, _) = response.into_parts();
-    let (error, body) = fault.into_response().into_parts();
-    parts.headers.remove(axum::http::header::CONTENT_LENGTH);
-    parts.headers.extend(error.headers);
-    Response::from_parts(parts, body)
+    }
 }

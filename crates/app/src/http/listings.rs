@@ -107,7 +107,7 @@ struct JobParams {
     operation_id = "listJobs",
     params(JobParams),
     responses(
-        (status = OK, description = "The jobs, by name", body = JobList),
+        (status = OK, description = "The jobs, by kind and key", body = JobList),
         (status = "default", description = "They could not be listed", body = ErrorBody),
     ),
 )]

@@ -3,6 +3,8 @@
 //! Read from the store at each scrape, so that it is right for workers, hooks and commands too, and
 //! survives a restart. Requests alone are counted in memory, as only the server answers them.
 
+use std::sync::Arc;
+
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use daybook_domain::spend::{Amount, BudgetPeriod, Payer, Period};
@@ -29,29 +31,35 @@ use crate::wiring::Daybook;
 )]
 pub(super) async fn metrics(executor: RequestExecutor) -> Result<impl IntoResponse, HttpFault> {
     let is_own = executor.is_own();
-    let (facts, tallied, spent, now) = executor
-        .run(move |daybook| async move {
-            let facts = TenantMemoryState::load(&daybook, 0).await?;
-            let now = daybook.clock.now();
-            let spent = load_spent(&daybook, now).await?;
-            // These counts are over all tenants, so only the server's own tenant may see them.
-            let tallied = match is_own {
-                true => daybook.store.tallies().await?,
-                false => Vec::new(),
-            };
-            Ok((facts, tallied, spent, now))
-        })
-        .await?;
+    let read = move |daybook: Arc<Daybook>| async move { expose_memory(&daybook, is_own).await };
+    let mut exposition = executor.run(read).await?;
+    if is_own {
+        executor.traffic().expose(&mut exposition);
+    }
+    Ok(([(CONTENT_TYPE, CONTENT)], exposition.text()))
+}
+
+/// The numbers of a memory, without those of a server's requests.
+pub(crate) async fn memory_metrics(daybook: &Daybook) -> anyhow::Result<String> {
+    Ok(expose_memory(daybook, true).await?.text())
+}
+
+async fn expose_memory(daybook: &Daybook, is_own: bool) -> anyhow::Result<Exposition> {
+    let facts = TenantMemoryState::load(daybook, 0).await?;
+    let now = daybook.clock.now();
+    let spent = load_spent(daybook, now).await?;
+    // These counts are over all tenants, so only the server's own tenant may see them.
+    let tallied = match is_own {
+        true => daybook.store.tallies().await?,
+        false => Vec::new(),
+    };
     let mut exposition = Exposition::default();
     build_info(&mut exposition);
     job_gauges(&mut exposition, &facts, now);
     job_counters(&mut exposition, &tallied);
     memory_gauges(&mut exposition, &facts);
     spend_gauges(&mut exposition, &spent);
-    if is_own {
-        executor.traffic().expose(&mut exposition);
-    }
-    Ok(([(CONTENT_TYPE, CONTENT)], exposition.text()))
+    Ok(exposition)
 }
 
 fn build_info(exposition: &mut Exposition) {

@@ -59,7 +59,7 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::middleware::{from_fn, from_fn_with_state, map_response};
+use axum::middleware::{from_fn, from_fn_with_state};
 use daybook_domain::Tenant;
 use daybook_engine::stop::Stop;
 use serde::Serialize;
@@ -74,6 +74,8 @@ use connections::{ConnectionLimits, ConnectionTable};
 use executor::TenantExecutors;
 use gate::RequestGate;
 use visitors::Visitors;
+
+pub(crate) use metrics::memory_metrics;
 
 /// Largest body of a request, in bytes.
 const BODY: usize = 1024 * 1024;
@@ -152,6 +154,13 @@ pub(crate) fn entry_address(daybook: &Daybook, server: &str) -> Result<String> {
     ))
 }
 
+/// The key of names that only this data folder can resolve, derived from its token.
+pub(crate) fn key_of_names(daybook: &Daybook) -> Result<[u8; 32]> {
+    let token = token::ensure(&daybook.root, &daybook.tenant)?;
+    let purpose = "daybook support bundle, numbers of jobs";
+    Ok(blake3::derive_key(purpose, token.secret.as_bytes()))
+}
+
 fn bind(address: SocketAddr) -> Result<TcpListener> {
     let listener = TcpListener::bind(address).with_context(|| {
         format!("cannot listen on {address}; choose another port with --listen 127.0.0.1:0")
@@ -189,7 +198,7 @@ fn app(gate: RequestGate, executors: TenantExecutors) -> Router {
         ))
         .layer(from_fn(body::read))
         .layer(from_fn_with_state(Arc::new(gate), gate::authorize))
-        .layer(map_response(fault::always_json))
+        .layer(from_fn(page_answer::shape_errors))
         .layer(from_fn_with_state(traffic, traffic::count_request))
         .layer(from_fn(request_id::identify))
 }

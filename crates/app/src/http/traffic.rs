@@ -13,6 +13,7 @@ use tracing::{Instrument, debug_span};
 
 use super::exposition::{Exposition, MetricKind};
 use super::request_id::RequestId;
+use crate::window::latency::AnswerTimes;
 
 /// Upper bounds of the buckets that times are counted in, in seconds; the last is the longest that a
 /// request may take.
@@ -68,6 +69,22 @@ impl RequestCounts {
             None => counts.longer += 1,
         }
         counts.seconds += seconds;
+    }
+
+    /// The times of the answers of some routes together.
+    pub(super) fn times_of(&self, wanted: &[&str]) -> AnswerTimes {
+        let routes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut times = AnswerTimes {
+            buckets: BOUNDS.map(|bound| (bound, 0)).to_vec(),
+            longer: 0,
+        };
+        for counts in wanted.iter().filter_map(|route| routes.get(*route)) {
+            for ((_, sum), count) in times.buckets.iter_mut().zip(counts.times) {
+                *sum += count;
+            }
+            times.longer += counts.longer;
+        }
+        times
     }
 
     /// Adds the counts to the exposition.

@@ -1,9 +1,9 @@
 //! Background work as it is listed for programs.
 
 use anyhow::Result;
-use daybook_domain::{Gap, Job, JobKind, JobStatus, Priority, Timestamp};
+use daybook_domain::page::read_first;
+use daybook_domain::{Gap, Job, JobKey, JobKind, JobStatus, PageRequest, Priority, Timestamp};
 use serde::Serialize;
-use strum::VariantArray;
 use utoipa::ToSchema;
 
 use crate::terminal::output::rfc3339;
@@ -12,7 +12,7 @@ use crate::wiring::Daybook;
 /// Some jobs, what was given up, and where the list goes on.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct JobList {
-    /// The jobs of this page, by name.
+    /// The jobs of this page, by kind and key.
     pub(crate) jobs: Vec<ListedJob>,
     /// Events that were given up after failures; on the first page alone.
     pub(crate) gaps: Vec<ListedGap>,
@@ -62,37 +62,58 @@ pub(crate) struct ListedGap {
     pub(crate) at: Option<String>,
 }
 
-/// Lists jobs by name; those that are done only with `all`.
+/// The kinds in the order of their names, which is that of the list.
+const KINDS: [JobKind; 3] = [JobKind::Consolidate, JobKind::Extract, JobKind::Redact];
+
+/// Lists jobs by kind and key; those that are done only with `all`. Reads no more jobs than it lists.
 pub(crate) async fn list_jobs(
     daybook: &Daybook,
     all: bool,
     after: Option<&str>,
     limit: usize,
 ) -> Result<JobList> {
-    let mut jobs = Vec::new();
-    for &kind in JobKind::VARIANTS {
-        jobs.extend(daybook.jobs(kind).await?);
-    }
-    let mut named: Vec<(String, Job)> = jobs
-        .into_iter()
-        .filter(|job| all || job.is_ahead())
-        .map(|job| (job.key.to_string(), job))
-        .filter(|(name, _)| after.is_none_or(|after| name.as_str() > after))
-        .collect();
-    named.sort_by(|a, b| a.0.cmp(&b.0));
-    let has_more = named.len() > limit;
-    named.truncate(limit);
+    let mut jobs = jobs_after(daybook, all, after, limit + 1).await?;
+    let has_more = jobs.len() > limit;
+    jobs.truncate(limit);
     let gaps = match after {
         None => daybook.gaps().await?,
         Some(_) => Vec::new(),
     };
     let now = daybook.clock.now();
-    let next = named.last().filter(|_| has_more);
+    let next = jobs.last().filter(|_| has_more);
     Ok(JobList {
-        next: next.map(|(name, _)| name.clone()),
-        jobs: named.iter().map(|(_, job)| listed(job, now)).collect(),
+        next: next.map(|job| job.key.to_string()),
+        jobs: jobs.iter().map(|job| listed(job, now)).collect(),
         gaps: gaps.iter().map(listed_gap).collect(),
     })
+}
+
+/// The first jobs behind the one that `after` names; from the start where it names none.
+async fn jobs_after(
+    daybook: &Daybook,
+    all: bool,
+    after: Option<&str>,
+    most: usize,
+) -> Result<Vec<Job>> {
+    let (store, tenant) = (&daybook.store, &daybook.tenant);
+    let after = after.and_then(|name| JobKey::parse(tenant, name));
+    let first = after.as_ref().map(JobKey::kind);
+    let kinds = KINDS.into_iter();
+    let kinds = kinds.skip_while(|kind| first.is_some_and(|first| first != *kind));
+    let mut jobs = Vec::new();
+    for kind in kinds {
+        let begin = after.clone().filter(|key| key.kind() == kind);
+        let read = |page: PageRequest<JobKey>| {
+            let after = page.after.or_else(|| begin.clone());
+            let page = PageRequest { after, ..page };
+            match all {
+                true => store.jobs(tenant, kind, page),
+                false => store.open_jobs(tenant, kind, page),
+            }
+        };
+        jobs.extend(read_first(most - jobs.len(), read).await?);
+    }
+    Ok(jobs)
 }
 
 fn listed(job: &Job, now: Timestamp) -> ListedJob {

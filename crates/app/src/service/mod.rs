@@ -5,6 +5,7 @@
 //!
 //! Not here: threads (`threads`), background work (`background`).
 
+pub(crate) mod activity;
 pub(crate) mod agent_answer;
 pub(crate) mod agent_failures;
 pub(crate) mod append_api;
@@ -40,6 +41,7 @@ pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod shown_uses;
 pub(crate) mod spending;
+pub(crate) mod troubles;
 pub(crate) mod waits;
 
 use std::fmt;

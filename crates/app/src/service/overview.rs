@@ -10,7 +10,10 @@ use daybook_domain::eligibility::{Switches, eligible};
 use daybook_domain::page::{read_all, read_first, visit_all};
 use daybook_domain::seams::ScopeState;
 use daybook_domain::source::{ImportRun, TranscriptSource};
-use daybook_domain::{Gap, Job, JobKey, JobKind, Session, SessionId, Timestamp};
+use daybook_domain::{
+    Gap, Job, JobKey, JobKind, LearnedState, Session, SessionGroup, SessionId, StoreError,
+    Timestamp,
+};
 use daybook_engine::hook_events::failed::FailedHookEvent;
 use daybook_engine::jobs::quarantine;
 use serde::Serialize;
@@ -142,9 +145,7 @@ impl TenantMemoryState {
         let consolidate = daybook.jobs(JobKind::Consolidate).await?;
         let redact = daybook.jobs(JobKind::Redact).await?;
         let jobs = extract.iter().chain(&consolidate).chain(&redact);
-        let SessionCounts {
-            coverage, events, ..
-        } = SessionCounts::load(daybook, &extract).await?;
+        let (coverage, events) = Coverage::load_one_by_one(daybook, &extract).await?;
         let waits = group_waits(jobs, &daybook.settings, daybook.clock.now());
         Ok(Self {
             failing: failing_inputs(daybook).await?,
@@ -200,55 +201,72 @@ impl TenantMemoryState {
     }
 }
 
-/// Counts sessions one by one, so that no more than a page of them is held.
-struct SessionCounts<'a> {
-    coverage: Coverage,
-    events: u64,
-    jobs: BTreeMap<&'a SessionId, &'a Job>,
-    switches: Switches,
-    stale_after: Duration,
-    now: Timestamp,
+/// Sessions that wait are stale where their last activity was before then.
+fn rested_before(daybook: &Daybook) -> Timestamp {
+    let stale_after = daybook.settings.profile.work.stale_after;
+    daybook.clock.now().minus(stale_after)
 }
 
-impl<'a> SessionCounts<'a> {
-    async fn load(daybook: &Daybook, extract: &'a [Job]) -> Result<Self> {
-        let job = |job: &'a Job| match &job.key {
-            JobKey::Extract(session) => Some((session, job)),
-            JobKey::Consolidate(_) | JobKey::Redact(_) => None,
+impl Coverage {
+    /// Counts a tenant's sessions, and their events, without reading them one by one.
+    pub(crate) async fn load(daybook: &Daybook) -> Result<(Self, u64)> {
+        let rested_before = rested_before(daybook);
+        let groups = daybook.store.session_groups(&daybook.tenant, rested_before);
+        let groups = match groups.await {
+            // A damaged row costs its own session alone: the listing leaves it out.
+            Err(StoreError::Corrupt(_)) => {
+                let extract = daybook.jobs(JobKind::Extract).await?;
+                return Self::load_one_by_one(daybook, &extract).await;
+            }
+            groups => groups?,
         };
-        let mut counts = Self {
-            coverage: Coverage::default(),
-            events: 0,
-            jobs: extract.iter().filter_map(job).collect(),
-            switches: daybook.switches(),
-            stale_after: daybook.settings.profile.work.stale_after,
-            now: daybook.clock.now(),
-        };
-        let (store, tenant) = (&daybook.store, &daybook.tenant);
-        let count = |session: Session| counts.count(&session);
-        visit_all(|page| store.sessions(tenant, page), count).await?;
-        Ok(counts)
+        let switches = daybook.switches();
+        let (mut coverage, mut events) = (Self::default(), 0);
+        for group in groups {
+            coverage.count(&group, &switches);
+            events += group.events;
+        }
+        Ok((coverage, events))
     }
 
-    /// Counts a session once, by how far it was extracted.
-    fn count(&mut self, session: &Session) {
-        let job = self.jobs.get(&session.id).copied();
-        let is_eligible = eligible(session, &self.switches);
-        let coverage = &mut self.coverage;
-        coverage.all += 1;
-        self.events += session.events.0;
-        let waits = job.is_some_and(Job::is_ahead) && is_eligible.is_ok();
-        let rested = self.now.since(session.last_at);
-        coverage.stale += u64::from(waits && rested > self.stale_after);
-        match is_eligible {
-            Err(why) => *coverage.never.entry(why.reason()).or_default() += 1,
-            Ok(()) => match job {
-                Some(job) if !job.is_ahead() => coverage.covered += 1,
-                Some(job) if job.last_failure.is_some() && !job.is_at_cap() => {
-                    coverage.failing += 1;
-                }
-                Some(_) | None => coverage.pending += 1,
-            },
+    /// The same from the listing of sessions, which reports damaged rows and holds no more than a page of them.
+    async fn load_one_by_one(daybook: &Daybook, extract: &[Job]) -> Result<(Self, u64)> {
+        let jobs: BTreeMap<&JobKey, &Job> = extract.iter().map(|job| (&job.key, job)).collect();
+        let (rested_before, switches) = (rested_before(daybook), daybook.switches());
+        let (mut coverage, mut events) = (Self::default(), 0);
+        let count = |sample: Session| {
+            let job = jobs.get(&JobKey::Extract(sample.id.clone())).copied();
+            let learned = LearnedState::of(job);
+            let has_rested = learned.is_waiting() && sample.last_at < rested_before;
+            events += sample.events.0;
+            let one = SessionGroup {
+                learned,
+                sessions: 1,
+                events: sample.events.0,
+                rested: u64::from(has_rested),
+                sample,
+            };
+            coverage.count(&one, &switches);
+        };
+        let (store, tenant) = (&daybook.store, &daybook.tenant);
+        visit_all(|page| store.sessions(tenant, page), count).await?;
+        Ok((coverage, events))
+    }
+
+    /// Counts each session once, by how far it was extracted.
+    fn count(&mut self, group: &SessionGroup, switches: &Switches) {
+        self.all += group.sessions;
+        match eligible(&group.sample, switches) {
+            Err(why) => *self.never.entry(why.reason()).or_default() += group.sessions,
+            Ok(()) => {
+                self.stale += group.rested;
+                let counted = match group.learned {
+                    LearnedState::Learned => &mut self.covered,
+                    LearnedState::Failing => &mut self.failing,
+                    LearnedState::Waiting | LearnedState::Unmarked => &mut self.pending,
+                };
+                *counted += group.sessions;
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use daybook_domain::{Money, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::terminal::output::rfc3339;
+use crate::terminal::output::{count, grouped, rfc3339};
 use crate::wiring::Daybook;
 
 /// A cap, and the amount that counts against it now.
@@ -67,6 +67,29 @@ impl SpendReport {
             all: SpentShown::from(&self.all),
             caps: self.caps.iter().map(CapShown::from).collect(),
         }
+    }
+}
+
+impl SpendAnswer {
+    /// `0.52 EUR today · 3.10 this month, in 40 calls · 3.10 of 10.00 EUR a month`
+    pub(crate) fn line(&self, today: &str) -> String {
+        let currency = &self.currency;
+        let (month, calls) = (&self.all.money, count(self.all.calls, "call"));
+        let mut line = format!("{today} {currency} today · {month} this month, in {calls}");
+        for cap in &self.caps {
+            let money = cap.money.as_ref().and_then(|money| {
+                let used = money.used.as_ref()?;
+                Some(format!("{used} of {} {currency}", money.cap))
+            });
+            let tokens = cap.tokens.as_ref().and_then(|tokens| {
+                let used = grouped(tokens.used?);
+                Some(format!("{used} of {} tokens", grouped(tokens.cap)))
+            });
+            for used in money.into_iter().chain(tokens) {
+                line.push_str(&format!(" · {used} a {}", cap.period));
+            }
+        }
+        line
     }
 }
 

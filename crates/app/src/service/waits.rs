@@ -123,7 +123,7 @@ pub(crate) fn resting_files<'a>(
 pub(crate) async fn load_waits(daybook: &Daybook) -> Result<Vec<JobWait>> {
     let mut jobs = Vec::new();
     for &kind in JobKind::VARIANTS {
-        jobs.extend(daybook.jobs(kind).await?);
+        jobs.extend(daybook.open_jobs(kind).await?);
     }
     Ok(group_waits(
         jobs.iter(),

@@ -79,6 +79,18 @@ pub(crate) enum NameUnit {
 const MOST_ENTRIES: usize = 1_000;
 
 impl ValueKind {
+    /// Whether its values are numbers, switches or words of a fixed set, and never texts of a person.
+    pub(crate) fn is_closed(self) -> bool {
+        match self {
+            Self::Duration { .. }
+            | Self::Count { .. }
+            | Self::Decimal { .. }
+            | Self::Switch { .. }
+            | Self::Word { .. } => true,
+            Self::Text { .. } | Self::List { .. } | Self::Tables { .. } => false,
+        }
+    }
+
     /// Parses `given` and stores it in its field.
     ///
     /// # Errors

@@ -6,6 +6,9 @@
 //!
 //! Fields are ids, numbers, outcomes and classes; docs/operating.md lists them.
 
+#[cfg(feature = "otlp")]
+mod traces;
+
 use std::fmt;
 use std::io::Write;
 use std::str::FromStr;
@@ -27,6 +30,9 @@ use tracing_subscriber::registry::{LookupSpan, Registry, SpanRef};
 
 use super::output::{dim, warn};
 use crate::clock::SystemClock;
+
+#[cfg(feature = "otlp")]
+pub(crate) use traces::flush as flush_traces;
 
 /// Prefix of the names of our crates, and so of all logged targets.
 const OUR_PREFIX: &str = "daybook";
@@ -80,16 +86,37 @@ pub(crate) fn start(filter: Option<&LogFilter>, format: Option<LogFormat>) {
     let filter = filter
         .cloned()
         .or_else(|| read_variable("DAYBOOK_LOG", LogFilter::from_str));
-    let Some(LogFilter(targets)) = filter else {
-        return;
-    };
     let parse = |name: &str| LogFormat::from_str(name, true);
     let format = format.or_else(|| read_variable("DAYBOOK_LOG_FORMAT", parse));
     let lines = LineLayer(format.unwrap_or(LogFormat::Text));
-    let subscriber = Registry::default().with(targets).with(lines);
-    if tracing::subscriber::set_global_default(subscriber).is_ok() {
+    let is_logged = filter.is_some();
+    if start_subscriber(filter.map(|LogFilter(targets)| (lines, targets))) && is_logged {
         let _ = FORMAT.set(lines.0);
     }
+}
+
+/// Starts what receives spans and events, if anything does. False where nothing does.
+#[cfg(not(feature = "otlp"))]
+fn start_subscriber(lines: Option<(LineLayer, Targets)>) -> bool {
+    let Some((lines, targets)) = lines else {
+        return false;
+    };
+    let subscriber = Registry::default().with(targets).with(lines);
+    tracing::subscriber::set_global_default(subscriber).is_ok()
+}
+
+/// Starts what receives spans and events, if anything does. Traces have all stages, whatever the log shows of them.
+#[cfg(feature = "otlp")]
+fn start_subscriber(lines: Option<(LineLayer, Targets)>) -> bool {
+    let traces = traces::layer_of_environment();
+    if lines.is_none() && traces.is_none() {
+        return false;
+    }
+    let ours = Targets::new().with_target(OUR_PREFIX, LevelFilter::DEBUG);
+    let lines = lines.map(|(lines, targets)| lines.with_filter(targets));
+    let traces = traces.map(|traces| traces.with_filter(ours));
+    let subscriber = Registry::default().with(lines).with(traces);
+    tracing::subscriber::set_global_default(subscriber).is_ok()
 }
 
 /// Whether logging is on, so that lines may appear at any time.

@@ -9,6 +9,8 @@ pub(crate) mod messages;
 pub(crate) mod output;
 #[cfg(feature = "interfaces")]
 pub(crate) mod progress;
+#[cfg(all(unix, feature = "interfaces"))]
+pub(crate) mod screen;
 pub(crate) mod server_timeout;
 pub(crate) mod shell;
 pub(crate) mod silent;

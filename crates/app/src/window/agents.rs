@@ -6,7 +6,7 @@ use anyhow::Result;
 use daybook_text::fence::visible;
 use maud::{Markup, html};
 
-use super::chart::{Bar, progress};
+use super::chart::{Share, shares};
 use super::frame::Page;
 use super::links;
 use super::text::{cited, own_words, plain};
@@ -77,6 +77,39 @@ fn form(at: &AgentPlace, folders: &[&str]) -> Markup {
     }
 }
 
+/// The tokens of the lines, of what frames them, and of the room that is left.
+fn tokens(context: &AgentContext, budget: usize) -> Vec<Share> {
+    let assembled = &context.assembled;
+    let of_lines: usize = assembled.lines.iter().map(|line| line_tokens(line)).sum();
+    let of_lines = of_lines.min(assembled.tokens);
+    let share = |name: String, value: usize, tone| Share {
+        name,
+        value: value as u64,
+        tone,
+    };
+    vec![
+        share(
+            format!("in {} lines", assembled.lines.len()),
+            of_lines,
+            "good",
+        ),
+        share(
+            "in headings and instructions".to_owned(),
+            assembled.tokens - of_lines,
+            "wait",
+        ),
+        share(
+            "free".to_owned(),
+            budget.saturating_sub(assembled.tokens),
+            "room",
+        ),
+    ]
+}
+
+fn line_tokens(line: &str) -> usize {
+    line.len().div_ceil(TOKEN)
+}
+
 fn shown(context: &AgentContext, budget: usize) -> Markup {
     let assembled = &context.assembled;
     let project = context.at.project.as_ref().map(ToString::to_string);
@@ -87,12 +120,12 @@ fn shown(context: &AgentContext, budget: usize) -> Markup {
             @if let Some(branch) = &context.branch { (plain(branch)) " · " }
             (assembled.lines.len()) " lines, " (assembled.left_out) " left out for want of room"
         }
-        (progress(&Bar { name: "Tokens of the budget", value: assembled.tokens as u64, of: budget as u64 }))
+        (shares(&format!("{} of {budget} tokens", assembled.tokens), &tokens(context, budget), "tokens"))
         @if assembled.text.is_empty() { p { "Nothing: an agent there is told nothing." } }
         @else {
             ol.entries {
                 @for line in &assembled.lines {
-                    li { (cited(own_words(line))) " " span.quiet { "about " (line.len().div_ceil(TOKEN)) " tokens" } }
+                    li { (cited(own_words(line))) " " span.quiet { "about " (line_tokens(line)) " tokens" } }
                 }
             }
             details { summary { "The whole text" } (super::why::block(&assembled.text)) }

@@ -1,6 +1,8 @@
-//! Charts, drawn here as SVG: bars over time, and how far something is.
+//! Charts, drawn here as SVG: bars over time, parts of a whole, and how far something is. Each says in words what it shows.
 
 use maud::{Markup, html};
+
+use super::frame::table;
 
 /// How far something is.
 pub(super) struct Bar<'a> {
@@ -12,10 +14,22 @@ pub(super) struct Bar<'a> {
     pub(super) of: u64,
 }
 
+/// One part of a whole.
+pub(super) struct Share {
+    /// What it is.
+    pub(super) name: String,
+    /// How much.
+    pub(super) value: u64,
+    /// How it is drawn: the name of a class of the style sheet.
+    pub(super) tone: &'static str,
+}
+
 /// Width of a bar and of a chart, and height of a chart without its labels.
 const BAR: u64 = 160;
-const WIDTH: usize = 600;
-const HEIGHT: usize = 120;
+pub(super) const WIDTH: usize = 600;
+pub(super) const HEIGHT: usize = 120;
+/// Height of a bar of parts.
+const SHARES: usize = 26;
 
 /// A bar that is filled as far as something is.
 pub(super) fn progress(bar: &Bar<'_>) -> Markup {
@@ -31,7 +45,44 @@ pub(super) fn progress(bar: &Bar<'_>) -> Markup {
     }
 }
 
-/// A bar for each of some consecutive times, with the first, the last and the largest named.
+/// A whole with its parts beside each other, and each part in words below it. Parts of nothing are left out.
+pub(super) fn shares(caption: &str, parts: &[Share], unit: &str) -> Markup {
+    let parts: Vec<&Share> = parts.iter().filter(|part| part.value > 0).collect();
+    let whole: u64 = parts.iter().map(|part| part.value).sum();
+    let width = |value: u64| value as f64 / whole.max(1) as f64 * WIDTH as f64;
+    let begins = parts.iter().scan(0, |sum, part| {
+        let begins = *sum;
+        *sum += part.value;
+        Some(begins)
+    });
+    let placed: Vec<(u64, &&Share)> = begins.zip(&parts).collect();
+    let spoken = parts
+        .iter()
+        .map(|part| format!("{} {}", part.value, part.name));
+    let spoken = spoken.collect::<Vec<_>>().join(", ");
+    html! {
+        figure {
+            figcaption.quiet { (caption) }
+            svg.chart viewBox=(format!("0 0 {WIDTH} {SHARES}")) role="img" aria-label=(format!("{caption}, in {unit}: {spoken}")) {
+                @for (begins, part) in &placed {
+                    rect class=(part.tone) x=(format!("{:.1}", width(*begins))) width=(format!("{:.1}", width(part.value))) height=(SHARES) {
+                        title { (part.value) " " (part.name) }
+                    }
+                }
+            }
+            ul.legend {
+                @for part in &parts {
+                    li {
+                        svg.swatch viewBox="0 0 12 12" aria-hidden="true" { rect class=(part.tone) width="12" height="12" rx="2" {} }
+                        " " b { (part.value) } " " (part.name)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A bar for each of some consecutive times, with the first, the last and the largest named, and all in a table.
 pub(super) fn bars(caption: &str, times: &[(String, f64)], unit: &str) -> Markup {
     let most = times.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     let step = WIDTH as f64 / times.len().max(1) as f64;
@@ -39,6 +90,8 @@ pub(super) fn bars(caption: &str, times: &[(String, f64)], unit: &str) -> Markup
         true => value / most * HEIGHT as f64,
         false => 0.0,
     };
+    let rows = times.iter().filter(|(_, value)| *value > 0.0);
+    let rows = rows.map(|(name, value)| vec![name.clone(), figure(*value)]);
     html! {
         figure {
             figcaption.quiet { (caption) }
@@ -55,8 +108,20 @@ pub(super) fn bars(caption: &str, times: &[(String, f64)], unit: &str) -> Markup
                     text x=(WIDTH) y=(HEIGHT + 30) text-anchor="end" { (last) }
                 }
             }
+            (numbers(caption, &["When", unit], rows))
         }
     }
+}
+
+/// The numbers of a chart, for who would rather read them.
+pub(super) fn numbers(
+    caption: &str,
+    columns: &[&str],
+    rows: impl Iterator<Item = Vec<String>>,
+) -> Markup {
+    let cells = |row: Vec<String>| row.into_iter().map(|cell| html! { (cell) }).collect();
+    let rows: Vec<Vec<Markup>> = rows.map(cells).collect();
+    html! { details { summary { "In numbers" } (table(caption, columns, &rows)) } }
 }
 
 /// A chart in words, for who does not see it.
@@ -66,7 +131,7 @@ fn spoken(caption: &str, times: &[(String, f64)], unit: &str) -> String {
     format!("{caption}: {}", values.collect::<Vec<_>>().join(", "))
 }
 
-fn figure(value: f64) -> String {
+pub(super) fn figure(value: f64) -> String {
     match value.fract() == 0.0 {
         true => format!("{value:.0}"),
         false => format!("{value:.2}"),

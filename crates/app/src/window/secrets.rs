@@ -35,12 +35,11 @@ async fn by_file(daybook: &Daybook) -> Result<Markup> {
     let mut formats: BTreeMap<String, u64> = BTreeMap::new();
     let mut files: Vec<(u32, String)> = Vec::new();
     let add = |source: TranscriptSource| {
-        if source.secrets > 0 {
-            *formats.entry(source.format).or_default() += u64::from(source.secrets);
-            files.push((source.secrets, source.path));
-        }
+        *formats.entry(source.format).or_default() += u64::from(source.secrets);
+        files.push((source.secrets, source.path));
     };
-    visit_all(|page| daybook.store.sources(&daybook.tenant, page), add).await?;
+    let (store, tenant) = (&daybook.store, &daybook.tenant);
+    visit_all(|page| store.sources_with_secrets(tenant, page), add).await?;
     let all: u64 = formats.values().sum();
     let with_some = files.len();
     files.sort_by_key(|(n, path)| (Reverse(*n), path.clone()));

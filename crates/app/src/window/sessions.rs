@@ -185,19 +185,6 @@ fn switches(session: &Session, id: &str, proof: &FormProof) -> Markup {
     }
 }
 
-/// The first `most` things that a session taught, in the order in which they are stored.
-pub(super) async fn latest_taught(
-    daybook: &Daybook,
-    session: &Session,
-    most: usize,
-) -> Result<Vec<String>> {
-    let texts = daybook.store.session_texts(&session.id).await?;
-    let mut words: Vec<String> = texts.evidence.into_iter().map(|one| one.text).collect();
-    words.dedup();
-    words.truncate(most);
-    Ok(words)
-}
-
 /// The observations of a session with the lines that they rest on, by line.
 type Taught = BTreeMap<u32, Vec<Observation>>;
 

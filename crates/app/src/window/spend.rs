@@ -1,13 +1,16 @@
 //! *Spend*: calls of models against their caps, by model, stage, person and day.
 
 use anyhow::Result;
-use daybook_domain::spend::{SpendBy, SpendSum};
+use daybook_domain::calendar::Day;
+use daybook_domain::spend::{Amount, Payer, Period, SpendBy, SpendSum};
+use daybook_domain::spend_forecast::MonthForecast;
 use daybook_domain::{Money, Timestamp};
 use maud::{Markup, html};
 
 use super::chart::{Bar, bars, progress};
 use super::frame::{Page, table};
 use super::links;
+use super::month_chart::{Unit, month};
 use super::text::plain;
 use crate::service::spending::{CapUsage, SpendReport};
 use crate::terminal::output::grouped;
@@ -21,8 +24,8 @@ const BY: [(&str, SpendBy, &str); 5] = [
     ("scope", SpendBy::Scope, "Memory"),
     ("day", SpendBy::Day, "Day"),
 ];
-/// Milliseconds of the days that the chart shows.
-const CHART: i64 = 30 * 24 * 60 * 60 * 1000;
+/// Milliseconds of the days that the charts show: a month at least.
+const CHART: i64 = 31 * 24 * 60 * 60 * 1000;
 
 /// The page; `by` is one of the names above.
 pub(crate) async fn page(daybook: &Daybook, by: &str) -> Result<Page> {
@@ -45,7 +48,11 @@ pub(crate) async fn page(daybook: &Daybook, by: &str) -> Result<Page> {
             p.row { "By " @for (name, _, label) in BY { a href=(links::page("spend", &[("by", name)])) { (label) } " " } }
             (table(&format!("This month, in {currency}"), &[label, "Calls", "Sent", "Answered", "Cost", "Remarks"], &rows))
         }
-        @if !days.sums.is_empty() { (bars("The last 30 days", &by_day(&days.sums), currency)) }
+        @if !days.sums.is_empty() {
+            h2 { "This month" }
+            (this_month(daybook, &days.sums, &report.caps))
+            (bars("The last 31 days", &by_day(&days.sums, (days.from, days.now)), currency))
+        }
         h2 { "Caps" }
         @if report.caps.is_empty() { p { "No cap is set. " code { "daybook config set" } " sets one." } }
         @for cap in &report.caps { (cap_markup(cap, currency)) }
@@ -69,11 +76,49 @@ fn row(sum: &SpendSum) -> Vec<Markup> {
     ]
 }
 
-fn by_day(sums: &[SpendSum]) -> Vec<(String, f64)> {
-    let days = sums.iter().map(|sum| (sum.name.clone(), money(sum.money)));
-    let mut days: Vec<(String, f64)> = days.collect();
-    days.sort_by(|a, b| a.0.cmp(&b.0));
+/// The cost of each day since `from`, also of those without a call.
+fn by_day(sums: &[SpendSum], (from, now): (Timestamp, Timestamp)) -> Vec<(String, f64)> {
+    let (mut day, today) = (Day::of(from), Day::of(now));
+    let mut days = Vec::new();
+    while day <= today {
+        let name = day.to_string();
+        let of_day = sums.iter().find(|sum| sum.name == name);
+        days.push((name, of_day.map_or(0.0, |sum| money(sum.money))));
+        day = day.next();
+    }
     days
+}
+
+/// The forecast of this month in money, or in tokens where no call cost any.
+fn this_month(daybook: &Daybook, days: &[SpendSum], caps: &[CapUsage]) -> Markup {
+    let is_priced = days.iter().any(|day| day.money > Money::ZERO);
+    let amount = |counts: Amount| match is_priced {
+        true => counts.money.0,
+        false => counts.tokens,
+    };
+    let cost = |day: Day| {
+        let name = day.to_string();
+        let of_day = days.iter().find(|sum| sum.name == name);
+        of_day.map_or(0, |sum| amount(sum.counts()))
+    };
+    let forecast = MonthForecast::of(cost, daybook.clock.now());
+    let monthly = caps.iter().map(|usage| &usage.cap);
+    let monthly = monthly.filter(|cap| cap.period == Period::Month && cap.of == Payer::Tenant);
+    let caps = monthly.filter_map(|cap| match is_priced {
+        true => cap.money.map(|money| money.0),
+        false => cap.tokens,
+    });
+    let unit = match is_priced {
+        true => Unit {
+            name: &daybook.settings.currency,
+            size: Money::UNIT as f64,
+        },
+        false => Unit {
+            name: "tokens",
+            size: 1.0,
+        },
+    };
+    month(&forecast, &caps.collect::<Vec<_>>(), &unit)
 }
 
 /// An amount as a height in a chart, where exactness is not needed.
@@ -92,17 +137,4 @@ fn cap_markup(cap: &CapUsage, currency: &str) -> Markup {
             p { (cap.used.map_or_else(|| "0".to_owned(), |used| used.money.to_string())) " of " (most.to_string()) " " (currency) }
         }
     }
-}
-
-/// What a cap that is reached stops, in one line.
-pub(super) fn reached(cap: &CapUsage) -> Option<String> {
-    let used = cap.used?;
-    let by_tokens = cap.cap.tokens.is_some_and(|most| used.tokens >= most);
-    let by_money = cap.cap.money.is_some_and(|most| used.money >= most);
-    (by_tokens || by_money).then(|| {
-        format!(
-            "the cap of each {} is reached: models are not called until it ends",
-            cap.cap.period.as_str()
-        )
-    })
 }

@@ -1,12 +1,13 @@
 //! *Today*: what was learned lately and from which sessions, what is open, and what waits for a person.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Result;
 use daybook_domain::page::{read_all, read_first};
 use daybook_domain::quarantine::QuarantinedObservation;
-use daybook_domain::{Evidence, Scope, Session};
+use daybook_domain::{Evidence, Scope, Session, Timestamp};
 use daybook_engine::consolidate::LEFT_OFF;
 use daybook_engine::files::layout::{CURATED, folder};
 use daybook_engine::files::path::FilePath;
@@ -14,12 +15,16 @@ use daybook_engine::jobs::memories::{ShownLine, lines_of};
 use daybook_engine::jobs::quarantine;
 use maud::{Markup, html};
 
+use super::chart::bars;
 use super::files::file_text;
 use super::frame::{FormProof, Page};
-use super::sessions::{latest_taught, session_row};
+use super::links;
+use super::sessions::session_row;
 use super::text::{cited, own_words, plain};
-use super::{links, work};
+use crate::service::activity::latest_taught;
+use crate::service::format_time;
 use crate::service::history::hidden;
+use crate::service::troubles::find_troubles;
 use crate::wiring::Daybook;
 
 /// Memories that are opened, the latest changed first.
@@ -32,6 +37,9 @@ const SESSIONS: usize = 10;
 const TAUGHT: usize = 3;
 /// Suggestions that wait, of all that do.
 const WAITING: usize = 8;
+/// The weeks of the chart.
+const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const WEEKS: i64 = 52;
 
 /// The first page.
 pub(crate) async fn page(daybook: &Daybook, proof: &FormProof) -> Result<Page> {
@@ -39,7 +47,8 @@ pub(crate) async fn page(daybook: &Daybook, proof: &FormProof) -> Result<Page> {
     let waiting = quarantine::waiting(&**store, tenant).await?;
     let sessions = read_first(SESSIONS, |page| store.sessions(tenant, page)).await?;
     let scopes = latest_scopes(daybook).await?;
-    let troubles = work::troubles(daybook).await?;
+    let troubles = find_troubles(daybook).await?;
+    let weeks = learned_by_week(daybook, &sessions).await?;
     let body = html! {
         @if sessions.is_empty() && scopes.is_empty() { (nothing_yet()) }
         @if !troubles.is_empty() {
@@ -49,8 +58,31 @@ pub(crate) async fn page(daybook: &Daybook, proof: &FormProof) -> Result<Page> {
         @if !waiting.is_empty() { (to_decide(&waiting, proof)) }
         @for scope in &scopes { (scope_section(daybook, scope)) }
         @if !sessions.is_empty() { (latest_sessions(daybook, &sessions).await?) }
+        @if weeks.len() > 1 { (bars("Learned or confirmed, by week", &weeks, "things")) }
     };
     Ok(Page::new("", "Today", body).live())
+}
+
+/// How much was learned in each of the weeks that end with the latest session.
+async fn learned_by_week(daybook: &Daybook, sessions: &[Session]) -> Result<Vec<(String, f64)>> {
+    let Some(latest) = sessions.iter().map(|session| session.last_at).max() else {
+        return Ok(Vec::new());
+    };
+    let week = WEEK.as_millis() as i64;
+    let last = latest.0 / week;
+    let from = Timestamp((last - WEEKS + 1).max(1) * week);
+    let learned = daybook.store.learned_by_span(&daybook.tenant, from, WEEK);
+    let learned: BTreeMap<i64, u64> = learned
+        .await?
+        .into_iter()
+        .map(|(at, n)| (at.0 / week, n))
+        .collect();
+    let first = learned.first_key_value().map_or(last, |(first, _)| *first);
+    let named = (first..=last).map(|n| {
+        let day = format_time(daybook, Timestamp(n * week), "%-d %b %Y").unwrap_or_default();
+        (day, learned.get(&n).copied().unwrap_or_default() as f64)
+    });
+    Ok(named.collect())
 }
 
 fn nothing_yet() -> Markup {

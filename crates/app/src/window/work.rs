@@ -3,57 +3,32 @@
 use anyhow::Result;
 use maud::{Markup, html};
 
-use super::chart::{Bar, progress};
+use super::chart::{Bar, Share, progress, shares};
 use super::frame::{FormProof, Page, more, table};
+use super::latency::AnswerTimes;
 use super::links;
 use super::text::{plain, when};
-use crate::service::damage::find_damage;
 use crate::service::job_list::{ListedJob, list_jobs};
-use crate::service::overview::{TenantMemoryState, failing_inputs};
-use crate::service::spending::SpendReport;
-use crate::service::waits::{load_waits, wait_lines};
-use crate::terminal::output::count;
+use crate::service::overview::Coverage;
 use crate::wiring::Daybook;
 
 /// Jobs on one page.
 const JOBS: usize = 100;
-/// Files and gaps that are named.
-const NAMED: usize = 5;
-
-/// What went wrong and waits, in one line each.
-pub(super) async fn troubles(daybook: &Daybook) -> Result<Vec<String>> {
-    let mut lines = find_damage(daybook).await?;
-    lines.extend(wait_lines(daybook, &load_waits(daybook).await?));
-    let gaps = daybook.gaps().await?;
-    lines.extend(gaps.iter().take(NAMED).map(|gap| {
-        format!(
-            "{}: events {}–{} were given up: {}",
-            gap.job, gap.from, gap.to, gap.failure.message
-        )
-    }));
-    let failing = failing_inputs(daybook).await?;
-    let failing = failing.iter().take(NAMED);
-    lines.extend(failing.map(|input| format!("{} could not be read: {}", input.path, input.why)));
-    let spent = SpendReport::load(daybook, daybook_domain::spend::SpendBy::Model, None).await?;
-    lines.extend(spent.caps.iter().filter_map(super::spend::reached));
-    Ok(lines)
-}
 
 /// The page.
 pub(crate) async fn page(
     daybook: &Daybook,
     proof: &FormProof,
     after: Option<&str>,
+    recall: &AnswerTimes,
 ) -> Result<Page> {
     let list = list_jobs(daybook, false, after, JOBS).await?;
-    let state = TenantMemoryState::load(daybook, 0).await?;
-    let coverage = &state.coverage;
+    let (coverage, _) = Coverage::load(daybook).await?;
+    let gaps = daybook.gaps().await?;
     let figures = [
         (coverage.all, "sessions"),
-        (coverage.covered, "learned from"),
-        (coverage.pending, "wait"),
-        (coverage.failing, "failed, tried again"),
-        (state.gaps.len() as u64, "gaps"),
+        (coverage.stale, "wait for long"),
+        (gaps.len() as u64, "gaps"),
     ];
     let rows: Vec<Vec<Markup>> = list
         .jobs
@@ -63,9 +38,7 @@ pub(crate) async fn page(
     let next = list.next.as_deref();
     let body = html! {
         ul.figures { @for (n, name) in figures { li { b { (n) } (name) } } }
-        @if !coverage.never.is_empty() {
-            p.quiet { "Never learned from: " @for (reason, n) in &coverage.never { (n) " (" (reason) ") " } }
-        }
+        @if coverage.all > 0 { (shares("What was learned from", &read_so_far(&coverage), "sessions")) }
         @if rows.is_empty() { p { "Nothing waits: everything was learned." } }
         @else { (table("Jobs that are not done", &["Job", "State", "Progress", "Tries", "Mend"], &rows)) }
         (more(next.map(|next| links::page("work", &[("after", next)]))))
@@ -73,9 +46,28 @@ pub(crate) async fn page(
             h2 { "Gaps" }
             ul.entries { @for gap in &list.gaps { li { (plain(&format!("{}: events {}–{}: {}", gap.job, gap.from, gap.to, gap.why))) } } }
         }
-        @if !state.imports.is_empty() { p.quiet { (count(state.imports.len() as u64, "import")) } }
+        (recall.chart())
     };
     Ok(Page::new("work", "Work", body).live())
+}
+
+/// The sessions by how far they were learned from, and why some never are.
+fn read_so_far(coverage: &Coverage) -> Vec<Share> {
+    let share = |name: &str, value, tone| Share {
+        name: name.to_owned(),
+        value,
+        tone,
+    };
+    let mut parts = vec![
+        share("learned from", coverage.covered, "good"),
+        share("wait", coverage.pending, "wait"),
+        share("failed, tried again", coverage.failing, "bad"),
+    ];
+    let never = coverage.never.iter();
+    parts.extend(
+        never.map(|(reason, n)| share(&format!("never learned from: {reason}"), *n, "left")),
+    );
+    parts
 }
 
 fn row(daybook: &Daybook, job: &ListedJob, proof: &FormProof) -> Vec<Markup> {

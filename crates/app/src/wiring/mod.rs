@@ -149,6 +149,11 @@ impl Daybook {
         Ok(read_all(|page| self.store.jobs(&self.tenant, kind, page)).await?)
     }
 
+    /// Those of [`Daybook::jobs`] whose input is ahead.
+    pub(crate) async fn open_jobs(&self, kind: JobKind) -> Result<Vec<Job>> {
+        Ok(read_all(|page| self.store.open_jobs(&self.tenant, kind, page)).await?)
+    }
+
     /// The tenant's gaps.
     pub(crate) async fn gaps(&self) -> Result<Vec<Gap>> {
         let mut gaps = Vec::new();

@@ -7,8 +7,10 @@
 // nothing is wider than the screen, light and dark, wide and narrow, with JavaScript and without.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
@@ -50,6 +52,41 @@ const lines = session.map(([type, content], n) =>
 );
 writeFileSync(join(folder, "hostile.jsonl"), lines.join("\n") + "\n");
 run("import", folder, "--yes");
+
+// A memory whose model cost something, for the charts of spending: a provider that finds nothing, and a cap above it.
+const answer = JSON.stringify({ observations: [], summary: "", slug: "", raw_memory: "" });
+const provider = createServer((request, response) => {
+  request.resume().on("end", () => {
+    response.setHeader("content-type", "application/json");
+    response.end(
+      JSON.stringify({
+        choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: answer } }],
+        usage: { prompt_tokens: 120000, completion_tokens: 400, total_tokens: 120400 },
+      }),
+    );
+  });
+}).listen(0, "127.0.0.1");
+await once(provider, "listening");
+const spent = join(root, "..", "spent");
+mkdirSync(spent, { recursive: true });
+writeFileSync(
+  join(spent, "daybook.toml"),
+  `extract_model = "home/small-1"
+[providers.home]
+wire = "openai"
+base_url = "http://127.0.0.1:${provider.address().port}/v1"
+key = { env = "HOME_KEY" }
+[prices]
+"home/*" = { input = 1, output = 4 }
+[caps]
+month = { money = 25 }
+`,
+);
+for (const words of [["import", folder, "--yes", "--no-process"], ["update", "--all"]]) {
+  const child = execFile(daybook, [...words, "--root", spent], { env: { ...process.env, HOME_KEY: "sk-ada" } });
+  assert.deepEqual(await once(child, "exit"), [0, null], words.join(" "));
+}
+provider.close();
 
 const server = spawn(daybook, ["open", "--listen", "127.0.0.1:0", "--no-browser", "--no-follow", "--json", "--root", root], {
   stdio: ["ignore", "pipe", "inherit"],
@@ -179,6 +216,40 @@ for (const colorScheme of ["light", "dark"]) {
       await looks.page.screenshot({ path: join(pictures, `${file}-${width}-${colorScheme}.png`) });
     }
   }
+}
+
+// The charts that a memory without costs does not have, looked at in the same ways. Each is an image with its meaning in words.
+const walked = await opened({ bypassCSP: true });
+const paid = spawn(daybook, ["open", "--listen", "127.0.0.1:0", "--no-browser", "--no-follow", "--json", "--root", spent], {
+  stdio: ["ignore", "pipe", "inherit"],
+});
+process.on("exit", () => paid.kill("SIGKILL"));
+const [entrance] = await once(paid.stdout, "data");
+walked.page.removeAllListeners("request");
+await walked.page.goto(JSON.parse(entrance).address);
+const other_base = new URL(walked.page.url()).origin;
+for (const colorScheme of ["light", "dark"]) {
+  for (const width of [1100, 360]) {
+    await walked.page.setViewportSize({ width, height: 1000 });
+    await walked.page.emulateMedia({ colorScheme });
+    await walked.page.goto(`${other_base}/window/spend`);
+    await walked.page.evaluate(axe);
+    const { violations } = await walked.page.evaluate(() => axe.run());
+    assert.deepEqual(violations.map((it) => [it.id, it.nodes[0].html]), [], `spend at ${width}, ${colorScheme}`);
+    const excess = await walked.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(excess <= 0, `spend with costs is ${excess} pixels too wide`);
+    await walked.page.screenshot({ path: join(pictures, `spent-${width}-${colorScheme}.png`), fullPage: true });
+  }
+}
+const month = await walked.page.locator("svg.chart:has(polyline)").getAttribute("aria-label");
+assert.match(month, /so far this month; at the pace of the last seven days, .*The cap of 25 /);
+assert.ok((await walked.page.locator("polyline.expected").count()) === 1);
+paid.kill("SIGINT");
+
+for (const [path, label] of [["", "Learned or confirmed, by week"], ["/work", "What was learned from"], ["/work", "Answers by their time"]]) {
+  await at(path);
+  const labels = await page.locator("svg[role=img]").evaluateAll((charts) => charts.map((it) => it.getAttribute("aria-label")));
+  assert.ok(labels.some((it) => it.startsWith(label)), `${path || "today"} has no chart "${label}": ${labels}`);
 }
 
 // Without JavaScript everything can be read, and every form works.

@@ -70,9 +70,13 @@ mod setup;
 mod setup_hosts;
 mod spend;
 mod strange_files;
+mod support_bundle;
 mod switches;
 mod tenants;
 mod threads;
+mod top;
+#[cfg(feature = "otlp")]
+mod traces;
 mod uses;
 mod vault;
 mod venues;

@@ -14,10 +14,10 @@ use serde_json::json;
 use crate::fixture::TestPlace;
 
 /// The key that the provider requires.
-const KEY: &str = "sk-ada-1815";
+pub(crate) const KEY: &str = "sk-ada-1815";
 
 /// How the three providers of the tests are written in daybook.toml.
-fn provider(wire: &str, server: &LlmServer) -> String {
+pub(crate) fn provider(wire: &str, server: &LlmServer) -> String {
     let version = if wire == "openai" { "/v1" } else { "" };
     let url = server.url() + version;
     format!(
@@ -35,7 +35,7 @@ fn place(settings: &str) -> TestPlace {
 }
 
 /// An answer that repeats the first words of the person.
-fn repeat_first_words(asked: &RecordedRequest) -> Behaviour {
+pub(crate) fn repeat_first_words(asked: &RecordedRequest) -> Behaviour {
     let text = asked.text();
     let said = text.lines().find_map(|line| {
         let (number, words) = line.strip_prefix('[')?.split_once(" human] ")?;

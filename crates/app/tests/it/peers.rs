@@ -142,3 +142,20 @@ fn memories_of_several_users_in_one_export_are_filed_as_each_ones_own() {
     assert_eq!(of("lamps in Porto"), ["ada"].into(), "{memory:?}");
     assert_eq!(of("ropes in Faro"), ["ben"].into(), "{memory:?}");
 }
+
+#[test]
+fn lines_of_a_memory_server_that_hold_no_memory_are_counted_and_named() {
+    let place = TestPlace::new();
+    let graph = "{\"type\":\"entity\",\"name\":\"Lighthouse\",\"entityType\":\"place\",\"observations\":[\"is white\"]}\n\
+        not a line\n{\"type\":\"ship\"}\n";
+    let path = written(&place, &[("memory.jsonl", graph)], "memory.jsonl");
+    let printed = place.stdout(&["import", &path]);
+    let named = "2 unreadable lines in ";
+    assert!(printed.contains(named), "{printed}");
+    assert!(
+        printed.contains("the first is line 2: no JSON"),
+        "{printed}"
+    );
+    let status = place.stdout(&["status"]);
+    assert!(status.contains("2 unreadable lines"), "{status}");
+}

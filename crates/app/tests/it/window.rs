@@ -509,3 +509,58 @@ fn write_token(root: &Path, tenant: &str) -> String {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("permissions");
     token
 }
+
+#[test]
+fn charts_say_in_words_what_they_draw() {
+    let place = TestPlace::new();
+    place.write("a.jsonl", &teaching_session(1).text());
+    let later = teaching_session(2)
+        .text()
+        .replace("2026-03-02T", "2026-03-23T");
+    place.write("b.jsonl", &later);
+    place.stdout(&["import", &place.transcripts().display().to_string()]);
+    let server = DaybookServer::start_in(place, &["--no-follow"], Stdio::inherit());
+    let browser = Browser::open(&server, &server.token);
+    let today = browser.page("");
+    assert!(
+        today.contains("aria-label=\"Learned or confirmed, by week: "),
+        "{today}"
+    );
+    assert!(today.contains("<summary>In numbers</summary>"), "{today}");
+    let work = browser.page("/work");
+    assert!(
+        work.contains("aria-label=\"What was learned from, in sessions: 2 learned from\""),
+        "{work}"
+    );
+    assert!(!work.contains("How long recall takes"), "{work}");
+    browser.page("/ask?question=where+are+the+tides+kept");
+    let work = browser.page("/work");
+    assert!(work.contains("How long recall takes") && work.contains("half of the answers"));
+    let agents = browser.page("/agents?folder=%2Fnowhere%2Fada%2Ftidepool");
+    assert!(
+        agents.contains(" tokens, in tokens: ") && agents.contains(" free"),
+        "{agents}"
+    );
+}
+
+#[test]
+fn a_form_that_is_too_large_is_answered_with_a_page() {
+    let server = DaybookServer::start();
+    let browser = Browser::open(&server, &server.token);
+    let (host, cookie) = (&server.address, &browser.cookie);
+    // Its size is known only when it has arrived: the head names none.
+    let chunk = format!("{:x}\r\n{}\r\n", 600 * 1024, "a".repeat(600 * 1024));
+    let (head, page) = server.exchange(&format!(
+        "POST /window/edit HTTP/1.1\r\nConnection: close\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {cookie}\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}{chunk}0\r\n\r\n"
+    ));
+    assert!(head.starts_with("HTTP/1.1 413"), "{head}");
+    assert!(
+        head.to_lowercase().contains("content-type: text/html"),
+        "{head}"
+    );
+    assert!(
+        head.contains("default-src 'none'") && page.contains("Back to Today"),
+        "{page}"
+    );
+}

@@ -10,6 +10,7 @@ use crate::failure::{FailedTry, Gap};
 use crate::ids::{JobKey, JobKind, LeaseToken, SessionId, Tenant};
 use crate::job::{ClaimedJob, FailOutcome, FinishOutcome, Job};
 use crate::page::{Page, PageRequest};
+use crate::session_group::SessionGroup;
 use crate::tally::Tally;
 use crate::time::Timestamp;
 use crate::trigger::{DueMark, Priority};
@@ -153,6 +154,22 @@ pub trait JobListing: Send + Sync {
         kind: JobKind,
         page: PageRequest<JobKey>,
     ) -> Result<Page<Job, JobKey>, StoreError>;
+
+    /// Those of [`JobListing::jobs`] whose input is ahead, by key. Takes no longer for jobs that are done.
+    async fn open_jobs(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<JobKey>,
+    ) -> Result<Page<Job, JobKey>, StoreError>;
+
+    /// A tenant's known sessions, counted in groups by what the rules of eligibility ask for and by how far they
+    /// were learned from; see [`SessionGroup::rested`] for `rested_before`. In no order.
+    async fn session_groups(
+        &self,
+        tenant: &Tenant,
+        rested_before: Timestamp,
+    ) -> Result<Vec<SessionGroup>, StoreError>;
 
     /// Gaps of a tenant's jobs of a kind, by job and position.
     async fn gaps(

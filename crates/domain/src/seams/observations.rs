@@ -1,5 +1,7 @@
 //! Observations, and the scopes that they belong to.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 
 use crate::error::StoreError;
@@ -72,6 +74,16 @@ pub trait ObservationStore: Send + Sync {
         scopes: ScopeKind,
         kinds: &[ObservationKind],
     ) -> Result<Vec<Observation>, StoreError>;
+
+    /// How many of a tenant's observations have live evidence from each span of time since `from`, with the span's
+    /// beginning, ascending. A span begins at a multiple of its length; those without any are left out. Only the
+    /// newest [`crate::limits::LEARNED_EVIDENCE`] pieces count, so the first span may lack some.
+    async fn learned_by_span(
+        &self,
+        tenant: &Tenant,
+        from: Timestamp,
+        span: Duration,
+    ) -> Result<Vec<(Timestamp, u64)>, StoreError>;
 }
 
 /// Scopes and their revisions.

@@ -24,6 +24,13 @@ pub trait SourceStore: Send + Sync {
         page: PageRequest<String>,
     ) -> Result<Page<TranscriptSource, String>, StoreError>;
 
+    /// Those of [`SourceStore::sources`] in which secrets were hidden.
+    async fn sources_with_secrets(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError>;
+
     /// What is known of the files at `paths`, by path; paths that are not known are passed over.
     async fn sources_at(
         &self,

@@ -15,6 +15,21 @@ pub(super) fn is_evident(start: &str) -> bool {
     }
 }
 
+/// Lines that hold neither an entity nor a relation, with what they are.
+pub(super) fn unreadable_lines(text: &str) -> Vec<(u32, String)> {
+    let filled = lines(text).filter(|line| !line.text.trim().is_empty());
+    let refused = filled.filter_map(|line| {
+        let why = match serde_json::from_str::<Value>(line.text) {
+            Err(_) => "no JSON",
+            Ok(_) if is_evident(line.text) => return None,
+            Ok(_) => "neither an entity nor a relation",
+        };
+        let number = u32::try_from(line.number).unwrap_or(u32::MAX);
+        Some((number, why.to_owned()))
+    });
+    refused.collect()
+}
+
 /// The entries of the file: each observation with the name of its entity, and each relation.
 pub(super) fn entries(text: &str) -> Vec<HomeEntry> {
     let mut entries = Vec::new();

@@ -106,6 +106,22 @@ pub fn memory_entries(kind: HomeKind, path: &str, text: &str) -> Vec<HomeEntry> 
     }
 }
 
+/// Lines of a memory file that hold no memory of its form, with what they are, in order. Only forms whose every line is a
+/// memory have such lines.
+#[must_use]
+pub fn unreadable_lines(kind: HomeKind, text: &str) -> Vec<(u32, String)> {
+    match kind {
+        HomeKind::ServerMemory => graph::unreadable_lines(text),
+        HomeKind::Codex
+        | HomeKind::Mindroom
+        | HomeKind::Daycare
+        | HomeKind::Claude
+        | HomeKind::Mem0
+        | HomeKind::BasicMemory
+        | HomeKind::Obsidian => Vec::new(),
+    }
+}
+
 /// The folder that a memory file of a home is about, where its place names one.
 #[must_use]
 pub fn folder(home: &Home, path: &str) -> Option<String> {

@@ -57,6 +57,13 @@ fn a_graph_is_its_observations_and_relations() {
     let entries = memory_entries(HomeKind::ServerMemory, path, text);
     let lines: Vec<u32> = entries.iter().map(|entry| entry.line).collect();
     assert_eq!(lines, [1, 1, 3]);
+    let more = format!("{text}\n{{\"type\":\"entity\"}}\n");
+    let refused = [
+        (2, "no JSON".to_owned()),
+        (5, "neither an entity nor a relation".to_owned()),
+    ];
+    assert_eq!(unreadable_lines(HomeKind::ServerMemory, &more), refused);
+    assert_eq!(unreadable_lines(HomeKind::Claude, &more), []);
 }
 
 const EXPORT: &str = r#"{"results": [

@@ -22,7 +22,8 @@ use daybook_domain::spend::{
 };
 use daybook_domain::time::Clock;
 use daybook_domain::{Scope, ScopeKind, Session, SessionId, StoreError, Tenant};
-use tracing::warn;
+use tracing::field::Empty;
+use tracing::{Instrument, debug_span, warn};
 
 pub use worst::{PER_MESSAGE, PER_REQUEST, SCHEMA_COPIES, expected_usage, worst_case};
 
@@ -143,6 +144,20 @@ fn cause<E: std::error::Error + 'static>(failure: &ModelFailure) -> Option<&E> {
     }
 }
 
+/// Why a call failed, as a word for logs.
+fn class(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Unavailable { .. } => "unavailable",
+        ModelError::Denied { .. } => "denied",
+        ModelError::TooLong { .. } => "too_long",
+        ModelError::Refused { .. } => "refused",
+        ModelError::Malformed { .. } => "malformed",
+        ModelError::BadRequest { .. } => "bad_request",
+        ModelError::Cancelled { .. } => "cancelled",
+        ModelError::Other { .. } => "other",
+    }
+}
+
 #[async_trait]
 impl Model for BudgetedModel {
     fn name(&self) -> &str {
@@ -166,7 +181,7 @@ impl Model for BudgetedModel {
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
         let price = self.meter.prices.price(self.model.name());
         let reservation = self.reserve(request, price).await?;
-        let result = self.model.ask(request).await;
+        let result = self.ask_in_span(request).await;
         let spent = match &result {
             Ok(reply) => reply
                 .usage
@@ -205,6 +220,35 @@ impl BudgetedModel {
             tokens: worst.input.saturating_add(worst.output),
             money: price.map(|price| price.worst(worst)),
         }
+    }
+
+    /// Asks the model, in a span that notes what the provider reports.
+    async fn ask_in_span(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        let span = debug_span!(
+            "model",
+            model = self.model.name(),
+            operation = "chat",
+            purpose = self.whom.stage,
+            sent_tokens = Empty,
+            answered_tokens = Empty,
+            class = Empty,
+        );
+        let result = self.model.ask(request).instrument(span.clone()).await;
+        let spent = match &result {
+            Ok(reply) => reply.usage,
+            Err(failure) => {
+                span.record("class", class(&failure.error));
+                match failure.spent {
+                    FailureCost::Reported(usage) => Some(usage),
+                    FailureCost::Nothing | FailureCost::Unknown => None,
+                }
+            }
+        };
+        if let Some(usage) = spent {
+            span.record("sent_tokens", usage.input);
+            span.record("answered_tokens", usage.output);
+        }
+        result
     }
 
     async fn reserve(

@@ -1,15 +1,19 @@
 //! Background work. Extractions of sessions are in the file; other jobs are the inner store's.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daybook_domain::seams::{GapKey, JobControl, JobListing, JobQueue, JobWatch, Store};
+use daybook_domain::limits::PAGE;
+use daybook_domain::page::{read_all, visit_all};
+use daybook_domain::seams::{
+    GapKey, JobControl, JobListing, JobQueue, JobWatch, SessionCatalog, Store,
+};
 use daybook_domain::{
     Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind,
-    LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally, TallyKind, Tenant,
-    Timestamp, jobs_to_revive,
+    LearnedState, LeaseToken, Page, PageRequest, Priority, SessionGroup, SessionId, StoreError,
+    Tally, TallyKind, Tenant, Timestamp, group_sessions, jobs_to_revive,
 };
 
 use super::state::{LedgerEntry, reconcile, seconds};
@@ -297,6 +301,48 @@ impl<S: Store + JobRows> JobListing for Ledgered<S> {
             items: jobs.collect(),
             next: rows.next,
         })
+    }
+
+    /// Reads every job of the kind: the file decides which are open.
+    async fn open_jobs(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<JobKey>,
+    ) -> Result<Page<Job, JobKey>, StoreError> {
+        if kind != JobKind::Extract {
+            return self.inner.open_jobs(tenant, kind, page).await;
+        }
+        let most = page.most();
+        let (mut open, mut after) = (Vec::new(), page.after);
+        while open.len() <= most {
+            let read = PageRequest { after, limit: PAGE };
+            let jobs = self.jobs(tenant, kind, read).await?;
+            open.extend(jobs.items.into_iter().filter(Job::is_ahead));
+            if jobs.next.is_none() {
+                break;
+            }
+            after = jobs.next;
+        }
+        Ok(Page::cut(open, most, |job| job.key.clone()))
+    }
+
+    async fn session_groups(
+        &self,
+        tenant: &Tenant,
+        rested_before: Timestamp,
+    ) -> Result<Vec<SessionGroup>, StoreError> {
+        let mut learned = BTreeMap::new();
+        let note = |job: Job| {
+            learned.insert(job.key.clone(), LearnedState::of(Some(&job)));
+        };
+        visit_all(|page| self.jobs(tenant, JobKind::Extract, page), note).await?;
+        let sessions = read_all(|page| self.sessions(tenant, page)).await?;
+        let sessions = sessions.into_iter().map(|session| {
+            let known = learned.get(&JobKey::Extract(session.id.clone()));
+            (session, known.copied().unwrap_or(LearnedState::Unmarked))
+        });
+        Ok(group_sessions(sessions, rested_before))
     }
 
     async fn gaps(

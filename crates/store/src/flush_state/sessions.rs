@@ -2,6 +2,7 @@
 //! change in the same transaction.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use daybook_domain::eligibility::Switches;
@@ -132,6 +133,14 @@ impl<S: Store + JobRows> SourceStore for Ledgered<S> {
         page: PageRequest<String>,
     ) -> Result<Page<TranscriptSource, String>, StoreError> {
         self.inner.failing_sources(tenant, page).await
+    }
+
+    async fn sources_with_secrets(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        self.inner.sources_with_secrets(tenant, page).await
     }
 
     async fn sources_at(
@@ -341,6 +350,15 @@ impl<S: Store + JobRows> ObservationStore for Ledgered<S> {
         self.inner
             .observations_of_kinds(tenant, scopes, kinds)
             .await
+    }
+
+    async fn learned_by_span(
+        &self,
+        tenant: &Tenant,
+        from: Timestamp,
+        span: Duration,
+    ) -> Result<Vec<(Timestamp, u64)>, StoreError> {
+        self.inner.learned_by_span(tenant, from, span).await
     }
 }
 

@@ -1,8 +1,11 @@
 //! Results of extraction, and the generations of a redo.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use async_trait::async_trait;
+use daybook_domain::limits::LEARNED_EVIDENCE;
 use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
 use daybook_domain::seams::{
     ExtractionStore, ObservationStore, QuarantineStore, RetractedText, ScopeState, ScopeStore,
@@ -16,7 +19,7 @@ use daybook_domain::{
 
 use super::{ExtractionRow, MemoryState, MemoryStore, ObservationRow};
 use crate::bounds::{check_extraction, check_observations};
-use crate::evidence::{EvidencePiece, TouchedObservations};
+use crate::evidence::{EvidencePiece, TouchedObservations, span_millis};
 use crate::quarantine::decide_about;
 
 #[async_trait]
@@ -178,6 +181,35 @@ impl ObservationStore for MemoryStore {
             &scope.tenant == tenant && scope.kind == scopes && kinds.contains(&row.kind)
         };
         Ok(self.lock().observations_where(is_wanted))
+    }
+
+    async fn learned_by_span(
+        &self,
+        tenant: &Tenant,
+        from: Timestamp,
+        span: Duration,
+    ) -> Result<Vec<(Timestamp, u64)>, StoreError> {
+        let state = self.lock();
+        let live = state.evidence.values().filter(|row| {
+            let evidence = &row.piece.evidence;
+            row.live && evidence.session.tenant == *tenant && evidence.at >= from
+        });
+        let mut newest: Vec<(Timestamp, i64)> = live
+            .map(|row| (row.piece.evidence.at, row.observation))
+            .collect();
+        newest.sort_by_key(|(at, _)| Reverse(*at));
+        newest.truncate(LEARNED_EVIDENCE);
+        let mut learned: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
+        let length = span_millis(span);
+        for (at, observation) in newest {
+            learned
+                .entry(at.0 / length)
+                .or_default()
+                .insert(observation);
+        }
+        let counted = learned.into_iter();
+        let counted = counted.map(|(n, them)| (Timestamp(n * length), them.len() as u64));
+        Ok(counted.collect())
     }
 }
 

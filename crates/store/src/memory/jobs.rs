@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use daybook_domain::seams::{GapKey, JobControl, JobListing, JobQueue, JobWatch};
 use daybook_domain::{
     Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind,
-    LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally, TallyKind, Tenant,
-    Timestamp, jobs_to_revive,
+    LearnedState, LeaseToken, Page, PageRequest, Priority, SessionGroup, SessionId, StoreError,
+    Tally, TallyKind, Tenant, Timestamp, group_sessions, jobs_to_revive,
 };
 
 use super::{MemoryState, MemoryStore};
@@ -253,6 +253,34 @@ impl JobListing for MemoryStore {
             job.key.tenant() == tenant && page.after.as_ref().is_none_or(is_behind)
         });
         Ok(Page::cut(jobs, page.most(), |job| job.key.clone()))
+    }
+
+    async fn open_jobs(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<JobKey>,
+    ) -> Result<Page<Job, JobKey>, StoreError> {
+        let mut jobs = self.jobs_of_all_tenants(kind).await?;
+        jobs.retain(|job| {
+            let is_behind = |after: &JobKey| job.key.parts() > after.parts();
+            let is_open = job.key.tenant() == tenant && job.is_ahead();
+            is_open && page.after.as_ref().is_none_or(is_behind)
+        });
+        Ok(Page::cut(jobs, page.most(), |job| job.key.clone()))
+    }
+
+    async fn session_groups(
+        &self,
+        tenant: &Tenant,
+        rested_before: Timestamp,
+    ) -> Result<Vec<SessionGroup>, StoreError> {
+        let state = self.lock();
+        let sessions = state.sessions_of(tenant).into_iter().map(|session| {
+            let job = state.jobs.get(&JobKey::Extract(session.id.clone()));
+            (session, LearnedState::of(job))
+        });
+        Ok(group_sessions(sessions, rested_before))
     }
 
     async fn gaps(

@@ -202,6 +202,15 @@ impl SourceStore for MemoryStore {
         Ok(self.lock().page_of_sources(tenant, &page, is_failing))
     }
 
+    async fn sources_with_secrets(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        let has_secrets = |source: &TranscriptSource| source.secrets > 0;
+        Ok(self.lock().page_of_sources(tenant, &page, has_secrets))
+    }
+
     async fn sources_at(
         &self,
         tenant: &Tenant,
@@ -353,7 +362,7 @@ impl ImportStore for MemoryStore {
 
 impl MemoryState {
     /// A tenant's sessions, by id.
-    fn sessions_of(&self, tenant: &Tenant) -> Vec<Session> {
+    pub(super) fn sessions_of(&self, tenant: &Tenant) -> Vec<Session> {
         let rows = self
             .sessions
             .values()

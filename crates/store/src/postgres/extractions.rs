@@ -4,6 +4,7 @@
 //! generation and makes the new one visible.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
@@ -23,7 +24,9 @@ use super::evidence_rows::{self, NewEvidence};
 use super::fault::Fault;
 use super::names::{find_session, raise, raise_one, scope_of, session_id_of, session_no};
 use super::values::{SqlValue, get, values};
-use super::{PostgresStore, job_rows, observation_rows, quarantine, retractions, staged};
+use super::{
+    PostgresStore, job_rows, observation_rows, overviews, quarantine, retractions, staged,
+};
 use crate::bounds::{check_extraction, check_observations};
 use crate::digests::DIGEST_ROOT;
 use crate::evidence::{EvidencePiece, TouchedObservations};
@@ -191,6 +194,17 @@ impl ObservationStore for PostgresStore {
         let observations =
             |tx| async move { observation_rows::of_kinds(&tx, tenant, scopes, kinds).await };
         self.read(TenantAccess::Only(tenant), observations).await
+    }
+
+    async fn learned_by_span(
+        &self,
+        tenant: &Tenant,
+        from: Timestamp,
+        span: Duration,
+    ) -> Result<Vec<(Timestamp, u64)>, StoreError> {
+        let learned =
+            |tx| async move { overviews::learned_by_span(&tx, tenant, (from, span)).await };
+        self.read(TenantAccess::Only(tenant), learned).await
     }
 }
 

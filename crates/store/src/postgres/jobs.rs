@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use daybook_domain::seams::{GapKey, JobControl, JobListing, JobQueue, JobWatch};
 use daybook_domain::{
     Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind,
-    LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally, TallyKind, Tenant,
-    Timestamp, jobs_to_revive,
+    LeaseToken, Page, PageRequest, Priority, SessionGroup, SessionId, StoreError, Tally, TallyKind,
+    Tenant, Timestamp, jobs_to_revive,
 };
 
 use super::connection::{TenantAccess, Tx};
@@ -16,7 +16,7 @@ use super::fault::Fault;
 use super::job_rows::{self, mark, select};
 use super::kept_statements::Sql;
 use super::values::{get, parse_column, values};
-use super::{PostgresStore, changes, extractions, gaps, lanes};
+use super::{PostgresStore, changes, extractions, gaps, lanes, overviews};
 use crate::bounds::STEP_JOBS;
 
 #[async_trait]
@@ -283,22 +283,27 @@ impl JobListing for PostgresStore {
         kind: JobKind,
         page: PageRequest<JobKey>,
     ) -> Result<Page<Job, JobKey>, StoreError> {
-        let most = page.most();
-        let (behind, (_, owner, name)) = match &page.after {
-            Some(job) => (">", job.parts()),
-            None => (">=", ("", "", "")),
-        };
-        let of_tenant = format!(
-            "kind = $1 AND tenant = $2 AND (owner, name) {behind} ($3, $4)
-             ORDER BY owner, name LIMIT $5"
-        );
-        let of_tenant = &of_tenant;
-        let work = |tx| async move {
-            let values = values![kind.as_str(), &tenant.0, owner, name, most + 1];
-            select(&tx, of_tenant, values).await
-        };
-        let jobs = self.read(TenantAccess::Only(tenant), work).await?;
-        Ok(Page::cut(jobs, most, |job| job.key.clone()))
+        self.page_of_jobs(tenant, kind, ("TRUE", page)).await
+    }
+
+    async fn open_jobs(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<JobKey>,
+    ) -> Result<Page<Job, JobKey>, StoreError> {
+        self.page_of_jobs(tenant, kind, ("input > done", page))
+            .await
+    }
+
+    async fn session_groups(
+        &self,
+        tenant: &Tenant,
+        rested_before: Timestamp,
+    ) -> Result<Vec<SessionGroup>, StoreError> {
+        let groups =
+            |tx| async move { overviews::session_groups(&tx, tenant, rested_before).await };
+        self.read(TenantAccess::Only(tenant), groups).await
     }
 
     async fn gaps(
@@ -337,6 +342,31 @@ impl JobListing for PostgresStore {
 }
 
 impl PostgresStore {
+    /// A page of the jobs for which a condition holds.
+    async fn page_of_jobs(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        (condition, page): (&str, PageRequest<JobKey>),
+    ) -> Result<Page<Job, JobKey>, StoreError> {
+        let most = page.most();
+        let (behind, (_, owner, name)) = match &page.after {
+            Some(job) => (">", job.parts()),
+            None => (">=", ("", "", "")),
+        };
+        let rows = format!(
+            "kind = $1 AND tenant = $2 AND {condition} AND (owner, name) {behind} ($3, $4)
+             ORDER BY owner, name LIMIT $5"
+        );
+        let rows = &rows;
+        let work = |tx| async move {
+            let values = values![kind.as_str(), &tenant.0, owner, name, most + 1];
+            select(&tx, rows, values).await
+        };
+        let jobs = self.read(TenantAccess::Only(tenant), work).await?;
+        Ok(Page::cut(jobs, most, |job| job.key.clone()))
+    }
+
     /// Changes a job that exists; `missing` is the answer where it does not.
     async fn change<T: Copy>(
         &self,

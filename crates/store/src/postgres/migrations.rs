@@ -139,6 +139,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0021_rewritten_trees.sql"),
         serves: 21,
     },
+    Migration {
+        version: 22,
+        name: "overviews",
+        sql: include_str!("migrations/0022_overviews.sql"),
+        serves: 21,
+    },
 ];
 
 /// A migrating process holds the advisory lock of this number: "daybook" in ASCII.

@@ -40,6 +40,7 @@ mod near_index;
 mod observation_rows;
 mod outcome;
 mod outlines;
+mod overviews;
 mod own_session;
 mod places;
 mod pollution;

@@ -176,6 +176,16 @@ impl SourceStore for PostgresStore {
         self.read(TenantAccess::Only(tenant), read).await
     }
 
+    async fn sources_with_secrets(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        let page = &page;
+        let read = |tx: Tx| async move { sources::page(&tx, tenant, "secrets > 0", page).await };
+        self.read(TenantAccess::Only(tenant), read).await
+    }
+
     async fn sources_at(
         &self,
         tenant: &Tenant,

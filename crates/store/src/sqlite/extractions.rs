@@ -4,6 +4,7 @@
 //! generation and makes the new one visible.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use daybook_domain::quarantine::{QuarantineDecision, QuarantinedObservation};
@@ -22,7 +23,7 @@ use super::connection::Fault;
 use super::names::{find_session, scope_of, session_id_of, session_no};
 use super::revisions::{raise, raise_one};
 use super::row_numbers::at_most;
-use super::{SqliteStore, evidence_rows, job_rows, places, quarantine, staged};
+use super::{SqliteStore, evidence_rows, job_rows, overviews, places, quarantine, staged};
 use crate::bounds::{check_extraction, check_observations};
 use crate::digests::DIGEST_ROOT;
 use crate::evidence::{EvidencePiece, TouchedObservations};
@@ -161,6 +162,15 @@ impl ObservationStore for SqliteStore {
         kinds: &[ObservationKind],
     ) -> Result<Vec<Observation>, StoreError> {
         self.read(|tx| evidence_rows::observations_of_kinds(tx, tenant, scopes, kinds))
+    }
+
+    async fn learned_by_span(
+        &self,
+        tenant: &Tenant,
+        from: Timestamp,
+        span: Duration,
+    ) -> Result<Vec<(Timestamp, u64)>, StoreError> {
+        self.read(|tx| overviews::learned_by_span(tx, tenant, (from, span)))
     }
 }
 

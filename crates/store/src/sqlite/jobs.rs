@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use daybook_domain::seams::{GapKey, JobControl, JobListing, JobQueue, JobWatch};
 use daybook_domain::{
     Claim, ClaimedJob, DueMark, FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind,
-    LeaseToken, Page, PageRequest, Priority, SessionId, StoreError, Tally, TallyKind, Tenant,
-    Timestamp, jobs_to_revive,
+    LeaseToken, Page, PageRequest, Priority, SessionGroup, SessionId, StoreError, Tally, TallyKind,
+    Tenant, Timestamp, jobs_to_revive,
 };
 use rusqlite::{Connection, params};
 
@@ -18,7 +18,7 @@ use super::connection::Fault;
 use super::job_rows::{mark, select, tally};
 use super::lane_search::LaneSearch;
 use super::names::parse_column;
-use super::{SqliteStore, extractions, job_rows, lane_search, row_numbers};
+use super::{SqliteStore, extractions, job_rows, lane_search, overviews, row_numbers};
 use crate::bounds::STEP_JOBS;
 use crate::flush_state::JobRows;
 
@@ -277,22 +277,24 @@ impl JobListing for SqliteStore {
         kind: JobKind,
         page: PageRequest<JobKey>,
     ) -> Result<Page<Job, JobKey>, StoreError> {
-        let after = page.after.as_ref().map(JobKey::parts);
-        let (behind, (_, owner, name)) = match after {
-            Some(parts) => (">", parts),
-            None => (">=", ("", "", "")),
-        };
-        let rows = format!(
-            "kind = ? AND tenant = ? AND (owner, name) {behind} (?, ?) ORDER BY owner, name LIMIT ?"
-        );
-        let key = |job: &Job| job.key.clone();
-        self.page(page.most(), key, |tx, rows_at_most| {
-            select(
-                tx,
-                &rows,
-                params![kind.as_str(), tenant.0, owner, name, rows_at_most],
-            )
-        })
+        self.page_of_jobs(tenant, kind, ("TRUE", page))
+    }
+
+    async fn open_jobs(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<JobKey>,
+    ) -> Result<Page<Job, JobKey>, StoreError> {
+        self.page_of_jobs(tenant, kind, ("input > done", page))
+    }
+
+    async fn session_groups(
+        &self,
+        tenant: &Tenant,
+        rested_before: Timestamp,
+    ) -> Result<Vec<SessionGroup>, StoreError> {
+        self.read(|tx| overviews::session_groups(tx, tenant, rested_before))
     }
 
     async fn gaps(
@@ -321,6 +323,31 @@ impl JobListing for SqliteStore {
         let of_job = "kind = ? AND tenant = ? AND owner = ? AND name = ? ORDER BY from_seq";
         let values = params![job.kind().as_str(), tenant, owner, name];
         self.read(|tx| job_rows::gaps_where(tx, of_job, values))
+    }
+}
+
+impl SqliteStore {
+    /// A page of the jobs for which a condition holds.
+    fn page_of_jobs(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        (condition, page): (&str, PageRequest<JobKey>),
+    ) -> Result<Page<Job, JobKey>, StoreError> {
+        let after = page.after.as_ref().map(JobKey::parts);
+        let (behind, (_, owner, name)) = match after {
+            Some(parts) => (">", parts),
+            None => (">=", ("", "", "")),
+        };
+        let rows = format!(
+            "kind = ? AND tenant = ? AND {condition} AND (owner, name) {behind} (?, ?)
+             ORDER BY owner, name LIMIT ?"
+        );
+        let key = |job: &Job| job.key.clone();
+        self.page(page.most(), key, |tx, rows_at_most| {
+            let values = params![kind.as_str(), tenant.0, owner, name, rows_at_most];
+            select(tx, &rows, values)
+        })
     }
 }
 

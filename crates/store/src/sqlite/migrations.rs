@@ -128,6 +128,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0019_covering_indexes.sql"),
         serves: 18,
     },
+    Migration {
+        version: 20,
+        name: "overviews",
+        sql: include_str!("migrations/0020_overviews.sql"),
+        serves: 18,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

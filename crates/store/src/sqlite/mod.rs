@@ -27,6 +27,7 @@ mod listing;
 mod migrations;
 mod names;
 mod outlines;
+mod overviews;
 mod peek;
 mod places;
 mod pollution;

@@ -157,6 +157,14 @@ impl SourceStore for SqliteStore {
         self.page_of_sources(tenant, "failure IS NOT NULL", &page)
     }
 
+    async fn sources_with_secrets(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Result<Page<TranscriptSource, String>, StoreError> {
+        self.page_of_sources(tenant, "secrets > 0", &page)
+    }
+
     async fn sources_at(
         &self,
         tenant: &Tenant,

@@ -25,9 +25,9 @@ use daybook_domain::{
     Claim, ClaimedJob, Digest, DueMark, Event, EventId, EventSeq, Extraction, ExtractionRecord,
     FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Observation,
     ObservationId, ObservationKind, Page, PageRequest, Place, Priority, Project, ProposalRecord,
-    Provenance, RootRecord, RulesRevision, Scope, ScopeKind, SelectionRecord, Session, SessionId,
-    StagedEntityWrite, StoreError, SupersededObservation, Supersession, Tally, Tenant, Timestamp,
-    Use,
+    Provenance, RootRecord, RulesRevision, Scope, ScopeKind, SelectionRecord, Session,
+    SessionGroup, SessionId, StagedEntityWrite, StoreError, SupersededObservation, Supersession,
+    Tally, Tenant, Timestamp, Use,
 };
 
 use super::effect::{Effect, Journal, RecordedCall};
@@ -221,6 +221,15 @@ impl SourceStore for SteppedStore {
     ) -> Answer<Page<TranscriptSource, String>> {
         let call = self.store.failing_sources(tenant, page);
         self.read("failing_sources", call).await
+    }
+
+    async fn sources_with_secrets(
+        &self,
+        tenant: &Tenant,
+        page: PageRequest<String>,
+    ) -> Answer<Page<TranscriptSource, String>> {
+        let call = self.store.sources_with_secrets(tenant, page);
+        self.read("sources_with_secrets", call).await
     }
 
     async fn sources_at(&self, tenant: &Tenant, paths: &[&str]) -> Answer<Vec<TranscriptSource>> {
@@ -522,6 +531,26 @@ impl JobListing for SteppedStore {
         Ok(page.map(|job| self.visible_job(job)))
     }
 
+    async fn open_jobs(
+        &self,
+        tenant: &Tenant,
+        kind: JobKind,
+        page: PageRequest<JobKey>,
+    ) -> Answer<Page<Job, JobKey>> {
+        let call = self.store.open_jobs(tenant, kind, page);
+        let page = self.read("open_jobs", call).await?;
+        Ok(page.map(|job| self.visible_job(job)))
+    }
+
+    async fn session_groups(
+        &self,
+        tenant: &Tenant,
+        rested_before: Timestamp,
+    ) -> Answer<Vec<SessionGroup>> {
+        let call = self.store.session_groups(tenant, rested_before);
+        self.read("session_groups", call).await
+    }
+
     async fn gaps(
         &self,
         tenant: &Tenant,
@@ -685,6 +714,16 @@ impl ObservationStore for SteppedStore {
     ) -> Answer<Vec<Observation>> {
         let call = self.store.observations_of_kinds(tenant, scopes, kinds);
         self.read("observations_of_kinds", call).await
+    }
+
+    async fn learned_by_span(
+        &self,
+        tenant: &Tenant,
+        from: Timestamp,
+        span: Duration,
+    ) -> Answer<Vec<(Timestamp, u64)>> {
+        let call = self.store.learned_by_span(tenant, from, span);
+        self.read("learned_by_span", call).await
     }
 }
 

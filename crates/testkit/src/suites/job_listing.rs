@@ -4,10 +4,11 @@
 use daybook_domain::page::read_all;
 use daybook_domain::seams::Store;
 use daybook_domain::{
-    DueMark, Job, JobKey, JobKind, Page, PageRequest, Priority, SessionId, Tenant,
+    DueMark, FailureClass, Job, JobKey, JobKind, LearnedState, LeaseToken, Page, PageRequest,
+    Priority, Session, SessionGroup, SessionId, Tenant, group_sessions,
 };
 
-use crate::fixtures::{at, session, user_scope};
+use crate::fixtures::{append, at, claim_of, events, failed, meta, session, user_scope};
 
 fn key(agent: &str, host_id: &str) -> JobKey {
     JobKey::Extract(SessionId {
@@ -155,4 +156,145 @@ pub async fn gaps_are_listed_page_by_page_by_job_and_position(store: &dyn Store)
     assert_eq!(store.gaps_of(&theirs(&jobs[0])).await.unwrap().len(), 1);
     let scopes = store.gaps(&tenant, JobKind::Consolidate, PageRequest::first(9));
     assert!(scopes.await.unwrap().items.is_empty());
+}
+
+/// Claims the jobs that are due, and ends the one of each named session.
+async fn end_claims(store: &dyn Store, ends: &[(&JobKey, ClaimEnd)]) {
+    let claimed = store.claim(claim_of(JobKind::Extract, at(900), 99)).await;
+    let claimed = claimed.unwrap();
+    for (job, end) in ends {
+        let token = claimed.iter().map(|claim| &claim.token);
+        let token: &LeaseToken = token.into_iter().find(|one| one.job() == *job).unwrap();
+        match end {
+            ClaimEnd::Finished(upto) => {
+                let _ = store.finish(token, *upto, at(901)).await.unwrap();
+            }
+            ClaimEnd::Failed(class) => {
+                let _ = store.fail(token, &failed(*class), at(901)).await.unwrap();
+            }
+        }
+    }
+}
+
+enum ClaimEnd {
+    Finished(u64),
+    Failed(FailureClass),
+}
+
+pub async fn jobs_whose_input_is_ahead_are_listed_alone(store: &dyn Store) {
+    let jobs = five_jobs(store).await;
+    let ends = [
+        (&jobs[0], ClaimEnd::Finished(3)),
+        (&jobs[2], ClaimEnd::Finished(2)),
+        (&jobs[3], ClaimEnd::Failed(FailureClass::Outage)),
+        (&jobs[4], ClaimEnd::Finished(3)),
+    ];
+    end_claims(store, &ends).await;
+    let local = Tenant::local();
+    let page = async |after: Option<&JobKey>, limit| {
+        let after = after.cloned();
+        let request = PageRequest { after, limit };
+        let page = store.open_jobs(&local, JobKind::Extract, request).await;
+        page.unwrap()
+    };
+    let first = page(None, 2).await;
+    assert_eq!(keys(&first), jobs[1..3]);
+    assert_eq!(first.next.as_ref(), Some(&jobs[2]));
+    let second = page(first.next.as_ref(), 2).await;
+    assert_eq!((keys(&second), second.next), (jobs[3..4].to_vec(), None));
+    assert!(second.items[0].last_failure.is_some());
+    let theirs = Tenant("theirs".to_owned());
+    let theirs = read_all(|page| store.open_jobs(&theirs, JobKind::Extract, page)).await;
+    assert_eq!(theirs.unwrap().len(), 5);
+    let scopes = read_all(|page| store.open_jobs(&local, JobKind::Consolidate, page)).await;
+    assert_eq!(scopes.unwrap().len(), 1);
+}
+
+pub async fn sessions_are_grouped_by_what_rules_ask_for_and_how_far_they_were_learned_from(
+    store: &dyn Store,
+) {
+    let of = |agent: &str, host_id: &str| SessionId {
+        agent: agent.to_owned(),
+        ..session(host_id)
+    };
+    let ids = ["a", "b", "c", "d", "e"].map(|host_id| of("claude-code", host_id));
+    let (codex, theirs) = (of("codex", "a"), {
+        let tenant = Tenant("theirs".to_owned());
+        SessionId {
+            tenant,
+            ..session("a")
+        }
+    });
+    for (n, id) in ids.iter().chain([&codex, &theirs]).enumerate() {
+        store
+            .append(&append(id, events("s", n as u64 + 1)))
+            .await
+            .unwrap();
+    }
+    let mut switched_off = append(&of("claude-code", "f"), events("s", 9));
+    switched_off.session = meta(&switched_off.session.id);
+    switched_off.session.memory_off = true;
+    store.append(&switched_off).await.unwrap();
+    let keys = ids.clone().map(JobKey::Extract);
+    let ends = [
+        (&keys[0], ClaimEnd::Finished(1)),
+        (&keys[1], ClaimEnd::Finished(2)),
+        (&keys[2], ClaimEnd::Failed(FailureClass::Content)),
+        (&keys[3], ClaimEnd::Failed(FailureClass::AtCap)),
+    ];
+    end_claims(store, &ends).await;
+
+    let local = Tenant::local();
+    let groups = store.session_groups(&local, at(4)).await.unwrap();
+    let mut counts: Vec<_> = groups
+        .iter()
+        .map(|group| {
+            let sample = &group.sample;
+            let counts = (group.sessions, group.events, group.rested);
+            (
+                sample.id.agent.as_str(),
+                sample.memory_off,
+                group.learned,
+                counts,
+            )
+        })
+        .collect();
+    counts.sort();
+    let expected = [
+        // The third rested since its third second, the fourth and the fifth were active in the fourth and later.
+        ("claude-code", false, LearnedState::Learned, (2, 3, 0)),
+        ("claude-code", false, LearnedState::Waiting, (2, 9, 0)),
+        ("claude-code", false, LearnedState::Failing, (1, 3, 1)),
+        ("claude-code", true, LearnedState::Unmarked, (1, 9, 0)),
+        ("codex", false, LearnedState::Waiting, (1, 6, 0)),
+    ];
+    assert_eq!(counts, expected);
+    assert_eq!(sorted(groups), sorted(grouped_one_by_one(store).await));
+    let nobody = Tenant("nobody".to_owned());
+    assert_eq!(store.session_groups(&nobody, at(4)).await.unwrap(), []);
+}
+
+/// The groups that the rule of the domain makes of the listings; any session of a group may stand for it.
+async fn grouped_one_by_one(store: &dyn Store) -> Vec<SessionGroup> {
+    let local = Tenant::local();
+    let jobs = read_all(|page| store.jobs(&local, JobKind::Extract, page)).await;
+    let jobs = jobs.unwrap();
+    let sessions = read_all(|page| store.sessions(&local, page)).await.unwrap();
+    let with_state = sessions.into_iter().map(|session: Session| {
+        let key = JobKey::Extract(session.id.clone());
+        let job = jobs.iter().find(|job| job.key == key);
+        (session, LearnedState::of(job))
+    });
+    group_sessions(with_state, at(4))
+}
+
+fn sorted(groups: Vec<SessionGroup>) -> Vec<(String, bool, LearnedState, [u64; 3])> {
+    let counted = groups.into_iter().map(|group| {
+        let counts = [group.sessions, group.events, group.rested];
+        let sample = group.sample;
+        (sample.id.agent, sample.memory_off, group.learned, counts)
+    });
+    let mut counted: Vec<_> = counted.collect();
+    counted.sort();
+    counted
 }

@@ -92,6 +92,27 @@ pub async fn files_whose_import_failed_are_listed_alone(store: &dyn Store) {
     assert_eq!(theirs, []);
 }
 
+pub async fn files_with_secrets_are_listed_alone(store: &dyn Store) {
+    let [first, .., last] = five_files(store).await;
+    let local = Tenant::local();
+    let hidden = |file: &TranscriptSource, secrets| TranscriptSource {
+        secrets,
+        ..file.clone()
+    };
+    let with_secrets = [hidden(&first, 1), hidden(&last, 40)];
+    for file in &with_secrets {
+        store.put_source(&local, file, None).await.unwrap();
+    }
+    let listed = in_twos(|page| store.sources_with_secrets(&local, page)).await;
+    assert_eq!(listed, with_secrets);
+    let one = PageRequest::first(1);
+    let page = store.sources_with_secrets(&local, one).await.unwrap();
+    assert_eq!(page.next, Some(first.path));
+    let theirs = other_tenant();
+    let theirs = in_twos(|page| store.sources_with_secrets(&theirs, page)).await;
+    assert_eq!(theirs, []);
+}
+
 pub async fn files_are_found_by_their_paths(store: &dyn Store) {
     let [a, _, old, ..] = five_files(store).await;
     let paths = ["/logs/b.old", "/logs/none", "/logs/a", "/logs/b.old"];

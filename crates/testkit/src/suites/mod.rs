@@ -210,6 +210,8 @@ macro_rules! job_listing_suite {
             a_listing_shows_nothing_of_another_tenant,
             what_comes_between_two_pages_moves_neither,
             gaps_are_listed_page_by_page_by_job_and_position,
+            jobs_whose_input_is_ahead_are_listed_alone,
+            sessions_are_grouped_by_what_rules_ask_for_and_how_far_they_were_learned_from,
         }
     };
     ($make:expr) => {
@@ -224,6 +226,7 @@ macro_rules! listings_suite {
         $crate::promises! { $make, listings:
             files_are_listed_page_by_page_by_path,
             files_whose_import_failed_are_listed_alone,
+            files_with_secrets_are_listed_alone,
             files_are_found_by_their_paths,
             files_of_a_session_are_found_by_path,
             a_root_has_a_project_once_one_is_assigned,
@@ -252,6 +255,7 @@ macro_rules! extraction_store_suite {
             an_observation_without_evidence_is_refused,
             nothing_is_recorded_as_nothing,
             the_same_thing_learned_twice_is_one_observation,
+            what_was_learned_is_counted_by_the_time_of_its_evidence,
             the_earliest_evidence_lends_its_words_whatever_came_first,
             a_window_stored_twice_counts_once,
             of_pieces_on_the_same_events_the_first_one_stays,

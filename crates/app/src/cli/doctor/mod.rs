@@ -8,7 +8,7 @@
 mod consolidation_agent;
 mod database;
 mod files;
-mod finding;
+pub(super) mod finding;
 mod folder;
 mod history;
 mod jobs;
@@ -107,7 +107,7 @@ fn print(findings: &[CheckFinding], common: &CommonArgs) -> Result<()> {
 }
 
 /// Runs every check that can be run.
-fn examine(common: &CommonArgs) -> Vec<CheckFinding> {
+pub(super) fn examine(common: &CommonArgs) -> Vec<CheckFinding> {
     let folder = match data_folder::locate(common.root.as_deref()) {
         Ok(folder) => folder,
         Err(error) => return vec![CheckFinding::wrong("data folder", format!("{error:#}"))],

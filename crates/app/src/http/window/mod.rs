@@ -11,7 +11,6 @@ mod pages;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::map_response;
 use axum::routing::{get, post};
 
 use super::executor::TenantExecutors;
@@ -48,8 +47,7 @@ pub(super) fn all(visitors: &Arc<Visitors>) -> Router<TenantExecutors> {
         .route("/leave", post(login::leave))
         .route("/style.css", get(page_answer::style))
         .route("/live.js", get(page_answer::script))
-        .layer(axum::Extension(Arc::clone(visitors)))
-        .layer(map_response(page_answer::guarded));
+        .layer(axum::Extension(Arc::clone(visitors)));
     Router::new()
         .nest(ROOT, pages)
         .route("/", get(page_answer::to_window))

@@ -21,8 +21,12 @@ use crate::window::agents::AgentPlace;
 use crate::window::ask::Asked;
 use crate::window::files::FileQuery;
 use crate::window::frame::{FormProof, Page, framed};
+use crate::window::latency::AnswerTimes;
 use crate::window::{self};
 use crate::wiring::Daybook;
+
+/// The routes that recall.
+const RECALL: [&str; 3] = ["/v1/recall", "/v1/context", "/window/ask"];
 
 /// The parameters of all pages; those that an address does not have are empty.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -226,8 +230,13 @@ pub(super) async fn agents(page: PageRequest) -> impl IntoResponse {
 }
 
 pub(super) async fn work(page: PageRequest) -> impl IntoResponse {
-    page.show(async |daybook, at, proof| {
-        window::work::page(&daybook, &proof, at.after.as_deref()).await
+    // The times are those of all tenants, so only the server's own tenant may see them.
+    let recall = match page.executor.is_own() {
+        true => page.executor.traffic().times_of(&RECALL),
+        false => AnswerTimes::default(),
+    };
+    page.show(async move |daybook, at, proof| {
+        window::work::page(&daybook, &proof, at.after.as_deref(), &recall).await
     })
     .await
 }

@@ -24,7 +24,7 @@ use crate::append::split::split_batches;
 use crate::bounded;
 use crate::homes::{
     ENTRY_BYTES, EntryAuthor, FILE_BYTES, FileRole, Home, HomeEntry, HomeOwner, folder,
-    memory_entries, owner,
+    memory_entries, owner, unreadable_lines,
 };
 use crate::import::{FileReport, FileStatus, READER_VERSION};
 use crate::jobs::WorkerContext;
@@ -136,9 +136,11 @@ impl TakeOver<'_> {
             false => FileStatus::Rewritten,
         };
         let mut report = self.report(path, status);
-        report.bad_lines = u32::try_from(long.len()).unwrap_or(u32::MAX);
-        let why = || format!("an entry of more than {ENTRY_BYTES} bytes");
-        report.first_bad = long.first().map(|line| (*line, why()));
+        let too_long = |line| (line, format!("an entry of more than {ENTRY_BYTES} bytes"));
+        let mut bad = unreadable_lines(self.home.kind, &text);
+        bad.extend(long.into_iter().map(too_long));
+        report.bad_lines = u32::try_from(bad.len()).unwrap_or(u32::MAX);
+        report.first_bad = bad.into_iter().min();
         let session = file_session(tenant, self.home, path);
         report.session = Some(session.to_string());
         let (added, known) = self.append(&session, &owner, &taken).await?;

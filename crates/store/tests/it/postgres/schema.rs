@@ -20,7 +20,7 @@ use crate::schema::{
 };
 
 /// The newest schema that is committed.
-const NEWEST: u32 = 21;
+const NEWEST: u32 = 22;
 
 /// The first one that has uses.
 const USES: u32 = 8;

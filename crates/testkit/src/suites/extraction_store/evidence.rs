@@ -1,5 +1,7 @@
 //! The evidence of observations, and how its loss withdraws them.
 
+use std::time::Duration;
+
 use super::*;
 
 pub async fn the_same_thing_learned_twice_is_one_observation(store: &dyn Store) {
@@ -49,6 +51,38 @@ pub async fn observations_of_some_kinds_are_listed_over_scopes(store: &dyn Store
     assert_eq!(of(&local, &[fix]).await, others[..1]);
     assert_eq!(of(&local, &[]).await, []);
     assert_eq!(of(&Tenant("elsewhere".to_owned()), &kinds).await, []);
+}
+
+pub async fn what_was_learned_is_counted_by_the_time_of_its_evidence(store: &dyn Store) {
+    let scope = user_scope("ada");
+    let id = ten_events(store, "7f78aa01").await;
+    let at_times = |text: &str, seconds: &[u64]| {
+        let evidence = seconds.iter().map(|seconds| Evidence {
+            at: at(*seconds),
+            ..evidence(&id, &[*seconds % 10 + 1])
+        });
+        observation(&scope, text, evidence.collect())
+    };
+    let all = [
+        at_times("use tabs", &[3, 7, 25]),
+        at_times("never force", &[9]),
+        at_times("raise the limit", &[25]),
+        at_times("gone", &[25]),
+    ];
+    store.observe(&all, LATER).await.unwrap();
+    assert!(store.retract(&scope, all[3].id, LATER).await.unwrap());
+    let span = Duration::from_secs(10);
+    let learned = async |tenant: &Tenant, from| {
+        let learned = store.learned_by_span(tenant, from, span).await;
+        learned.unwrap()
+    };
+    let local = Tenant::local();
+    // Two pieces of one observation within a span are one, and an empty span is left out.
+    let expected = [(at(0), 2), (at(20), 2)];
+    assert_eq!(learned(&local, at(0)).await, expected);
+    assert_eq!(learned(&local, at(8)).await, [(at(0), 1), (at(20), 2)]);
+    assert_eq!(learned(&local, at(26)).await, []);
+    assert_eq!(learned(&Tenant("elsewhere".to_owned()), at(0)).await, []);
 }
 
 pub async fn the_earliest_evidence_lends_its_words_whatever_came_first(store: &dyn Store) {

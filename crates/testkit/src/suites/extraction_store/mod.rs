@@ -12,10 +12,10 @@ use daybook_domain::index::{CandidateQuery, DocumentKind, SearchFilter};
 use daybook_domain::page::read_all;
 use daybook_domain::seams::{ScopeState, Store};
 use daybook_domain::{
-    ClaimedJob, Digest, EntityChange, EntityWrite, EventSeq, Extraction, ExtractionRecord,
-    FallbackFor, FinishOutcome, JobKey, JobKind, Observation, ObservationId, ObservationKind,
-    ObservationOrigin, PageRequest, Provenance, Scope, ScopeKind, SessionId, StagedEntityWrite,
-    StoreError, Tenant, Timestamp, Yield,
+    ClaimedJob, Digest, EntityChange, EntityWrite, EventSeq, Evidence, Extraction,
+    ExtractionRecord, FallbackFor, FinishOutcome, JobKey, JobKind, Observation, ObservationId,
+    ObservationKind, ObservationOrigin, PageRequest, Provenance, Scope, ScopeKind, SessionId,
+    StagedEntityWrite, StoreError, Tenant, Timestamp, Yield,
 };
 
 pub use accounts::*;
