@@ -7,6 +7,7 @@
 )]
 
 mod agent_databases;
+mod agent_memory;
 mod agents;
 mod agents_history;
 mod archive;
