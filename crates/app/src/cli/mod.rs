@@ -46,6 +46,7 @@ mod show;
 mod spend;
 mod status;
 mod threads;
+mod token;
 mod trigger;
 mod update;
 mod watch;
@@ -100,6 +101,8 @@ enum CliCommand {
     Worker(update::WorkerCommand),
     #[command(about = "Answer agents over HTTP, on this machine")]
     Serve(serve::ServeCommand),
+    #[command(about = "Make, list and revoke tokens for programs that reach this memory over HTTP")]
+    Token(token::TokenCommand),
     #[command(about = "Show the memory in a browser")]
     Open(open::OpenCommand),
     /// Find what is remembered, with its source
@@ -219,6 +222,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Update(command) => command.run(common),
         CliCommand::Worker(command) => command.run(common),
         CliCommand::Serve(command) => command.run(common),
+        CliCommand::Token(command) => command.run(common),
         CliCommand::Open(command) => command.run(common),
         CliCommand::Recall(command) => command.run(common),
         CliCommand::Context(command) => command.run(common),
@@ -272,6 +276,7 @@ impl CliCommand {
             self,
             Self::Hook(_)
                 | Self::Setup(_)
+                | Self::Token(_)
                 | Self::Config(_)
                 | Self::Redact(_)
                 | Self::Purge(_)
@@ -319,6 +324,7 @@ impl CliCommand {
             | Self::Trigger(_)
             | Self::Threads(_)
             | Self::Serve(_)
+            | Self::Token(_)
             | Self::Open(_)
             | Self::Recall(_)
             | Self::Context(_)

@@ -6,6 +6,7 @@
     reason = "tests use this machine's clock, folders and processes"
 )]
 
+mod access;
 mod agent_databases;
 mod agent_memory;
 mod agents;
