@@ -1,8 +1,8 @@
 //! The mem0 server that keeps the memory of some agents: its calls, as mem0's own server answers them.
 //!
 //! Each owner (an agent or a team) is one `user_id` there, and what the server returns for another owner is dropped:
-//! a filter of a server is no wall. Nothing is kept here in its place: where the server does not answer, the caller is
-//! told so.
+//! a filter of a server is no wall. Nothing is kept here in its place: where the server does not answer, the caller gets
+//! an error.
 //!
 //! Not here: whose memory is there (`settings`), how its answers are merged with Daybook's (`service::agent_memory`).
 
