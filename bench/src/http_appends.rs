@@ -4,8 +4,6 @@
 //! throw-away PostgreSQL server on this machine whose commits wait for the disk (`fsync`). Clients, `daybook serve` and
 //! the database share the machine.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -13,7 +11,7 @@ use daybook_testkit::postgres::PostgresServer;
 use serde_json::{Value, json};
 
 use crate::process::ms;
-use crate::serving::ServeProcess;
+use crate::serving::{KeptConnection, ServeProcess};
 use crate::transcripts::SeededNumbers;
 
 /// Clients that append at once.
@@ -105,22 +103,15 @@ fn append(
     (client, events): (u64, u64),
     began: Instant,
 ) -> Result<Vec<Duration>> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_nodelay(true)?;
+    let mut connection = KeptConnection::open(address, token)?;
     let mut numbers = SeededNumbers(client);
     let mut times = Vec::new();
     let mut next = 0;
     while began.elapsed() < FIRST + MEASURED {
         let body = body(&mut numbers, &format!("{events}-{client}"), next, events).to_string();
         next += events;
-        let request = format!(
-            "POST /v1/append HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
         let sent = Instant::now();
-        stream.write_all(request.as_bytes())?;
-        answer(&mut stream)?;
+        connection.post("/v1/append", &body)?;
         if began.elapsed() > FIRST {
             times.push(sent.elapsed());
         }
@@ -128,7 +119,7 @@ fn append(
     Ok(times)
 }
 
-fn body(numbers: &mut SeededNumbers, session: &str, first: u64, events: u64) -> Value {
+pub(crate) fn body(numbers: &mut SeededNumbers, session: &str, first: u64, events: u64) -> Value {
     let events = (first..first + events).map(|event| {
         let role = ["user", "assistant"][usize::from(event % 2 == 1)];
         json!({"id": event.to_string(), "role": role, "text": numbers.sentence(WORDS)})
@@ -138,30 +129,4 @@ fn body(numbers: &mut SeededNumbers, session: &str, first: u64, events: u64) -> 
         "agent": "bench", "session": session, "folder": "/home/ada/tidepool", "branch": "main",
         "events": events
     })
-}
-
-/// Reads one answer, and fails unless its status is 200.
-fn answer(stream: &mut TcpStream) -> Result<()> {
-    let mut reader = BufReader::new(stream);
-    let (mut head, mut length) = (String::new(), 0);
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line)? == 0 {
-            bail!("the server closed the connection after {head:?}");
-        }
-        if line == "\r\n" {
-            break;
-        }
-        let lower = line.to_lowercase();
-        if let Some(value) = lower.strip_prefix("content-length:") {
-            length = value.trim().parse()?;
-        }
-        head.push_str(&line);
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body)?;
-    if !head.starts_with("HTTP/1.1 200") {
-        bail!("{head}{}", String::from_utf8_lossy(&body));
-    }
-    Ok(())
 }

@@ -20,6 +20,7 @@ mod context;
 mod echo;
 mod formats;
 mod hook;
+mod http;
 mod http_appends;
 mod idle;
 mod import;
@@ -62,7 +63,7 @@ daybook-bench secrets [--seed N] [--cases N] [--family NAME]... [--json]
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 33] = [
+    let questions: [Question; 34] = [
         (
             "import",
             "how fast are real transcripts taken in?",
@@ -210,6 +211,16 @@ fn main() -> Result<()> {
             http_appends::rates,
         ),
         (
+            "http",
+            "how many recalls and events a second does a server answer, at 10,000 memories?",
+            http::rates,
+        ),
+        (
+            "mcp-crowd",
+            "what do twenty MCP servers on one data folder take, and how soon is the first recall?",
+            mcp::crowd,
+        ),
+        (
             "secrets",
             "does any secret reach the disk, the log or an answer?",
             secrets::search,
@@ -277,6 +288,12 @@ fn main() -> Result<()> {
         && !arguments.is_empty()
     {
         return window::pages_with(arguments);
+    }
+    if let [question, arguments @ ..] = asked.as_slice()
+        && question == "http"
+        && !arguments.is_empty()
+    {
+        return http::rates_with(arguments);
     }
     if asked.iter().any(|name| name == "--help") {
         println!("{HELP}");

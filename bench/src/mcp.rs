@@ -7,12 +7,18 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::process::{daybook, median, ms, resident, timed};
+use crate::http;
+use crate::process::{daybook, median, ms, proportional, resident, timed};
 use crate::recall::large_root;
+use crate::scale_sessions::question;
 use crate::transcripts::SeededNumbers;
 
 /// Starts that are timed.
 const STARTS: usize = 30;
+/// Servers on one data folder.
+const SERVERS: usize = 20;
+/// Sessions of its memory; each teaches about three things.
+const SESSIONS: usize = 3_400;
 
 /// First answers against starting the program, and resident memory on 100,000 events.
 pub(crate) fn first_answer() -> Result<()> {
@@ -53,6 +59,45 @@ pub(crate) fn first_answer() -> Result<()> {
         ms(recall)
     );
     server.end()
+}
+
+/// Twenty servers on one data folder of 10,000 memories: the first recall of each, and the memory that each takes when
+/// what they share is shared out among them.
+pub(crate) fn crowd() -> Result<()> {
+    let made = tempfile::tempdir()?;
+    let root = made.path().join("root");
+    http::fill(made.path(), &root, SESSIONS)?;
+    let root = root.display().to_string();
+    let (mut servers, mut numbers, mut recalls) = (Vec::new(), SeededNumbers(99), Vec::new());
+    for _ in 0..SERVERS {
+        let mut server = McpServer::start(&root)?;
+        server.greet()?;
+        servers.push(server);
+    }
+    for server in &mut servers {
+        let question = question(&mut numbers);
+        let began = Instant::now();
+        server.recall(&question)?;
+        recalls.push(began.elapsed());
+    }
+    let worst = recalls.iter().max().copied().unwrap_or_default();
+    println!(
+        "  first recall  median {:.1} ms, worst of {SERVERS} {:.1} ms   (wanted: median under 100)",
+        ms(median(recalls)),
+        ms(worst)
+    );
+    let taken = servers.iter().map(|server| proportional(server.child.id()));
+    let taken: Option<Vec<u64>> = taken.collect();
+    let bytes: u64 = taken
+        .context("their memory is not known")?
+        .iter()
+        .sum::<u64>()
+        / SERVERS as u64;
+    println!(
+        "  proportional  {:.1} MiB each   (wanted: 15)",
+        bytes as f64 / f64::from(1 << 20)
+    );
+    servers.into_iter().try_for_each(McpServer::end)
 }
 
 struct McpServer {

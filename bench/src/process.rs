@@ -79,6 +79,11 @@ pub(crate) fn resident(pid: u32) -> Option<u64> {
     size_in(&format!("/proc/{pid}/status"), "VmRSS:")
 }
 
+/// The memory of a process in bytes, of which pages that several share count in part (PSS).
+pub(crate) fn proportional(pid: u32) -> Option<u64> {
+    size_in(&format!("/proc/{pid}/smaps_rollup"), "Pss:")
+}
+
 fn size_in(status_file: &str, name: &str) -> Option<u64> {
     let status = std::fs::read_to_string(status_file).ok()?;
     let line = status.lines().find(|line| line.starts_with(name))?;

@@ -113,6 +113,17 @@ fn statement(numbers: &mut SeededNumbers) -> String {
     }
 }
 
+/// A question about such sessions, as an agent asks it.
+pub(crate) fn question(numbers: &mut SeededNumbers) -> String {
+    let (subject, thing) = (one_of(numbers, &SUBJECTS), one_of(numbers, &THINGS));
+    let detail = numbers.sentence(2);
+    match numbers.below(3) {
+        0 => format!("what is the {subject} {detail} limit"),
+        1 => format!("do we use {thing} for the {subject} {detail}"),
+        _ => format!("which port does the {subject} server for {detail} run on"),
+    }
+}
+
 fn one_of<'w>(numbers: &mut SeededNumbers, words: &[&'w str]) -> &'w str {
     words[numbers.below(words.len() as u64) as usize]
 }

@@ -1,10 +1,11 @@
 //! A server that is measured.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::process::daybook;
 
@@ -46,5 +47,53 @@ impl ServeProcess {
 impl Drop for ServeProcess {
     fn drop(&mut self) {
         let _ = self.end();
+    }
+}
+
+/// A connection to a server, which one request after the other is sent over.
+pub(crate) struct KeptConnection {
+    stream: BufReader<TcpStream>,
+    headers: String,
+}
+
+impl KeptConnection {
+    pub(crate) fn open(address: &str, token: &str) -> Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        Ok(Self {
+            stream: BufReader::new(stream),
+            headers: format!(
+                "Host: {address}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+            ),
+        })
+    }
+
+    /// Sends a body and reads the answer. Fails unless its status is 200.
+    pub(crate) fn post(&mut self, path: &str, body: &str) -> Result<Vec<u8>> {
+        let (headers, length) = (&self.headers, body.len());
+        let request =
+            format!("POST {path} HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\n{body}");
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        let (mut head, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            if self.stream.read_line(&mut line)? == 0 {
+                bail!("the server closed the connection after {head:?}");
+            }
+            if line == "\r\n" {
+                break;
+            }
+            let lower = line.to_lowercase();
+            if let Some(value) = lower.strip_prefix("content-length:") {
+                length = value.trim().parse()?;
+            }
+            head.push_str(&line);
+        }
+        let mut answer = vec![0; length];
+        self.stream.read_exact(&mut answer)?;
+        if !head.starts_with("HTTP/1.1 200") {
+            bail!("{head}{}", String::from_utf8_lossy(&answer));
+        }
+        Ok(answer)
     }
 }

@@ -42,7 +42,7 @@
 //! # let folder = tempfile::tempdir()?;
 //! let memory = DataFolder::open(folder.path())?;
 //! let note = memory.remember("Ada's boat is called Tern.").await?;
-//! let id = note.observation.id.to_string();
+//! let id = note.id;
 //! memory.correct(&id, "Ada's boat is called Avocet.").await?;
 //!
 //! let query = ListQuery { limit: 10, ..ListQuery::default() };

@@ -85,30 +85,39 @@ impl ProviderConfig {
 
     /// The base without a slash at its end, if it may be used.
     pub(crate) fn base(&self) -> Result<Url, ConfigError> {
-        let wrong = |why: &str| ConfigError::BaseUrl {
-            provider: self.name.clone(),
-            why: why.to_owned(),
-        };
-        let url = Url::parse(self.base_url.trim_end_matches('/'))
-            .map_err(|error| wrong(&error.to_string()))?;
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(wrong(
-                "it holds a name or a password; a key has its own setting",
-            ));
-        }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(wrong(
-                "paths are appended to it, so it ends before any ? or #",
-            ));
-        }
-        match url.scheme() {
-            "https" => Ok(url),
-            "http" if self.plain_http || is_loopback(&url) => Ok(url),
-            "http" => Err(ConfigError::PlainHttp {
-                provider: self.name.clone(),
-            }),
-            other => Err(wrong(&format!("it begins with {other}:, not https:"))),
-        }
+        checked_base(&self.name, &self.base_url, self.plain_http)
+    }
+}
+
+/// The base of the server called `name` without a slash at its end, if it may be used.
+pub(crate) fn checked_base(
+    name: &str,
+    base_url: &str,
+    plain_http: bool,
+) -> Result<Url, ConfigError> {
+    let wrong = |why: &str| ConfigError::BaseUrl {
+        provider: name.to_owned(),
+        why: why.to_owned(),
+    };
+    let url =
+        Url::parse(base_url.trim_end_matches('/')).map_err(|error| wrong(&error.to_string()))?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong(
+            "it holds a name or a password; a key has its own setting",
+        ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong(
+            "paths are appended to it, so it ends before any ? or #",
+        ));
+    }
+    match url.scheme() {
+        "https" => Ok(url),
+        "http" if plain_http || is_loopback(&url) => Ok(url),
+        "http" => Err(ConfigError::PlainHttp {
+            provider: name.to_owned(),
+        }),
+        other => Err(wrong(&format!("it begins with {other}:, not https:"))),
     }
 }
 

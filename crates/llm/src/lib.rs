@@ -38,6 +38,7 @@ mod embeddings;
 mod faults;
 #[cfg(test)]
 mod fuzz_tests;
+mod json_server;
 mod key;
 mod model;
 mod provider;
@@ -54,6 +55,7 @@ pub use config::{
     ProviderConfig, RetryConfig, Wire,
 };
 pub use embeddings::Embeddings;
+pub use json_server::{JsonAnswer, JsonError, JsonMethod, JsonServer, JsonServerConfig};
 pub use key::{AskForKey, Key, KeySource};
 pub use model::ChatModel;
 pub use provider::Provider;

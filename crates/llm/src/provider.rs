@@ -62,7 +62,7 @@ impl Provider {
         let base = config.base()?;
         let permits = usize::try_from(config.concurrency.get()).unwrap_or(usize::MAX);
         Ok(Self(Arc::new(ProviderState {
-            client: client(&config, &base)?,
+            client: client(&config.name, &base, config.connect_timeout)?,
             base,
             permits: Semaphore::new(permits.min(Semaphore::MAX_PERMITS)),
             waiter,
@@ -202,7 +202,7 @@ pub(crate) enum ExchangeError {
 }
 
 /// A body, as far as it was read.
-enum ReadBody {
+pub(crate) enum ReadBody {
     Whole(Vec<u8>),
     Cut(Vec<u8>),
     Longer(Vec<u8>),
@@ -215,7 +215,7 @@ impl ReadBody {
     }
 }
 
-async fn read_bounded(response: &mut Response, most: usize) -> ReadBody {
+pub(crate) async fn read_bounded(response: &mut Response, most: usize) -> ReadBody {
     let mut bytes = Vec::new();
     loop {
         match response.chunk().await {
@@ -231,7 +231,7 @@ async fn read_bounded(response: &mut Response, most: usize) -> ReadBody {
 }
 
 /// The innermost cause, which is what a person can do something about. Without the URL.
-fn reason(error: reqwest::Error) -> String {
+pub(crate) fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut innermost: &dyn std::error::Error = &error;
     while let Some(cause) = innermost.source() {
@@ -240,9 +240,14 @@ fn reason(error: reqwest::Error) -> String {
     innermost.to_string()
 }
 
-fn client(config: &ProviderConfig, base: &Url) -> Result<Client, ConfigError> {
+/// A client of the server called `name`.
+pub(crate) fn client(
+    name: &str,
+    base: &Url,
+    connect_timeout: Duration,
+) -> Result<Client, ConfigError> {
     let wrong = |why: String| ConfigError::Client {
-        provider: config.name.clone(),
+        provider: name.to_owned(),
         why,
     };
     let mut roots = RootCertStore::empty();
@@ -250,7 +255,7 @@ fn client(config: &ProviderConfig, base: &Url) -> Result<Client, ConfigError> {
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if roots.is_empty() {
             return Err(ConfigError::NoAuthorities {
-                provider: config.name.clone(),
+                provider: name.to_owned(),
             });
         }
     }
@@ -267,7 +272,7 @@ fn client(config: &ProviderConfig, base: &Url) -> Result<Client, ConfigError> {
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .no_proxy()
-        .connect_timeout(config.connect_timeout)
+        .connect_timeout(connect_timeout)
         .pool_idle_timeout(IDLE_CONNECTION)
         .user_agent(concat!("daybook/", env!("CARGO_PKG_VERSION")))
         .build()

@@ -10,6 +10,7 @@ use daybook_engine::jobs::ASSUMED_ANSWER_PERCENT;
 use serde_json::{Value, json};
 
 use crate::settings::chosen_model::ChosenModel;
+use crate::settings::mem0::Mem0Settings;
 use crate::settings::{MemoryPlace, Settings, masked};
 use crate::terminal::output::{count, grouped};
 
@@ -56,6 +57,7 @@ pub(crate) fn lines(settings: &Settings, sizes: &[u64], is_learned: bool) -> Vec
             masked(address)
         ));
     }
+    lines.extend(settings.mem0.iter().map(mem0_line));
     let embeds = settings.vector_provider_model();
     lines.extend(embeds.map(|chosen| embedding_line(settings, chosen, sizes)));
     let consolidates = settings.consolidation_model();
@@ -100,6 +102,14 @@ fn extraction_lines(
         grouped(usage.output),
     );
     vec![first, second]
+}
+
+/// The line about agents whose memory a mem0 server keeps.
+fn mem0_line(mem0: &Mem0Settings) -> String {
+    format!(
+        "The text of sessions of agents whose memory is in mem0, and their questions, are sent to {}.",
+        mem0.url
+    )
 }
 
 /// The line about an agent whose sessions are read by a model of its own.

@@ -57,6 +57,7 @@ Operate
   trigger      report what happened to a session
   hook         called by an agent's host when something happens in a session
   serve        answer agents over HTTP, on this machine
+  token        make, list and revoke tokens for programs over HTTP
   export       write the whole memory for other programs or systems
   backup       write the whole memory to one file, while agents keep working
   restore      create a data folder from a backup; --at: files as they were

@@ -47,6 +47,7 @@ mod spend;
 mod status;
 mod support_bundle;
 mod threads;
+mod token;
 mod top;
 mod trigger;
 mod update;
@@ -103,6 +104,8 @@ enum CliCommand {
     Worker(update::WorkerCommand),
     #[command(about = "Answer agents over HTTP, on this machine")]
     Serve(serve::ServeCommand),
+    #[command(about = "Make, list and revoke tokens for programs that reach this memory over HTTP")]
+    Token(token::TokenCommand),
     #[command(about = "Show the memory in a browser")]
     Open(open::OpenCommand),
     /// Find what is remembered, with its source
@@ -228,6 +231,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Update(command) => command.run(common),
         CliCommand::Worker(command) => command.run(common),
         CliCommand::Serve(command) => command.run(common),
+        CliCommand::Token(command) => command.run(common),
         CliCommand::Open(command) => command.run(common),
         CliCommand::Recall(command) => command.run(common),
         CliCommand::Context(command) => command.run(common),
@@ -283,6 +287,7 @@ impl CliCommand {
             self,
             Self::Hook(_)
                 | Self::Setup(_)
+                | Self::Token(_)
                 | Self::Config(_)
                 | Self::Redact(_)
                 | Self::SupportBundle(_)
@@ -332,6 +337,7 @@ impl CliCommand {
             | Self::Trigger(_)
             | Self::Threads(_)
             | Self::Serve(_)
+            | Self::Token(_)
             | Self::Open(_)
             | Self::Recall(_)
             | Self::Context(_)

@@ -15,7 +15,9 @@ use crate::process::block_on;
 use crate::service::RequestError;
 use crate::service::history::{SHORT_ID, find_state};
 use crate::service::memories::{described, find_memories, find_one, none_found};
-use crate::service::memory_changes::{MemoryChange, RequestedBy, edit, forget, make_change};
+use crate::service::memory_changes::{
+    MemoryChange, RequestedBy, edit, edit_there, forget, forget_there, make_change,
+};
 use crate::service::scope_choice::open_folder;
 use crate::terminal::output::{count, dim, eprint_line, json as print_json, print_line, warn};
 use crate::terminal::suggest;
@@ -45,6 +47,18 @@ impl ForgetCommand {
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         let daybook = Daybook::open_existing(common)?;
         let name = self.words.join(" ");
+        let there = block_on(async {
+            let (choice, here) = (self.scope.choice(), current_folder()?);
+            forget_there(&daybook, &choice, Some(&here), &name).await
+        })?;
+        if let Some((id, change)) = there {
+            if common.json {
+                print_json(&json!({ "forgotten": [id], "changes": [change] }))?;
+            } else {
+                print_line!("Forgotten in {}, on the mem0 server.", change.scope);
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
         let found = block_on(async {
             let (choice, here) = (self.scope.choice(), current_folder()?);
             find_memories(&daybook, &choice, Some(&here), &name).await
@@ -132,6 +146,10 @@ impl EditCommand {
         let words = self.words.join(" ");
         let (changed, secrets) = block_on(async {
             let (choice, here) = (self.scope.choice(), current_folder()?);
+            let named = (self.line.as_str(), words.as_str());
+            if let Some(edited) = edit_there(&daybook, &choice, Some(&here), named).await? {
+                return Ok(edited);
+            }
             let memory = find_one(&daybook, &choice, Some(&here), &self.line).await?;
             edit(&daybook, &memory, &words, RequestedBy::Person).await
         })?;

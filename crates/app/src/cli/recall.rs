@@ -100,6 +100,9 @@ impl RecallCommand {
         if let Some(why) = &recalled.without_vectors {
             print_error(&format!("{why}; it is answered by words alone"));
         }
+        for part in &recalled.unanswered {
+            print_error(&format!("{part}; the rest of memory was searched"));
+        }
         if common.json {
             let mut shown = recall_json(&recalled);
             if self.explain {

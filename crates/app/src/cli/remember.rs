@@ -53,7 +53,7 @@ impl RememberCommand {
         if common.json {
             print_json(&note_json(&note))?;
         } else {
-            print_line!("Remembered in {}.", note.observation.scope);
+            print_line!("Remembered in {}.", note.scope);
             if note.secrets > 0 {
                 print_line!("{}", warn("A secret in it was hidden before it was kept."));
             }

@@ -21,8 +21,8 @@ pub(crate) struct ServeCommand {
     /// Address and port to listen on; port 0 takes any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8765")]
     listen: SocketAddr,
-    /// Allow an address that other machines reach. The token alone protects it: there is no TLS
-    #[arg(long)]
+    /// Allow an address that other machines reach. Tokens alone protect it: put a proxy with TLS before it
+    #[arg(long, visible_alias = "behind-proxy")]
     allow_remote: bool,
     /// Do not follow what the agents of this machine write
     #[arg(long)]

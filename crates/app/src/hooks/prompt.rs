@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use daybook_domain::time::Clock;
-use daybook_domain::{Reach, SessionId};
+use daybook_domain::{Reach, Scope, SessionId};
 use daybook_engine::files::layout::run_folder;
 use daybook_engine::files::reindex::is_indexed_as_it_is;
 use daybook_engine::hook_events::shown_lines::ShownLines;
@@ -95,7 +95,7 @@ async fn search(
     let settings = session.settings;
     let question = RecallQuestion {
         text: question,
-        reach: Reach::Scopes(session.scopes(at)),
+        reach: Reach::Scopes(own_scopes(session, at)),
         layers: Vec::new(),
         tools: false,
         limit: PROMPT_ANSWERS,
@@ -115,6 +115,13 @@ async fn search(
     let person = settings.person_scope();
     use_persons_words(store, session.root, &person, &question, &mut recalled).await?;
     Ok(recalled)
+}
+
+/// The scopes that apply, without those that a mem0 server keeps: it may be too slow for a prompt.
+fn own_scopes(session: &HookSession<'_>, at: &CurrentPlace) -> Vec<Scope> {
+    let mut scopes = session.scopes(at);
+    scopes.retain(|scope| !session.settings.is_in_mem0(scope));
+    scopes
 }
 
 async fn is_current(root: &Path, store: &SqliteStore, answer: &RankedAnswer) -> Result<bool> {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::Result;
 use axum::extract::FromRequestParts;
@@ -18,11 +19,11 @@ use super::fault::HttpFault;
 use super::idempotency::KeyedRequests;
 use super::traffic::RequestCounts;
 use crate::mcp::{McpEndpoint, SERVED_CALLS};
-use crate::service::shown_uses::{Interface, ShownUse};
+use crate::service::shown_uses::{Interface, ShownUse, UseQueue};
 use crate::wiring::Daybook;
 
-/// Most records of shown memories that are written at once.
-const MAX_RECORDS: usize = 4;
+/// Pause between two records of shown memories. Longer loses more of them at a crash.
+const RECORD_PAUSE: Duration = Duration::from_secs(1);
 /// Most streams that are open at once.
 const MAX_STREAMS: usize = 32;
 
@@ -30,7 +31,10 @@ const MAX_STREAMS: usize = 32;
 #[derive(Clone)]
 pub(super) struct TenantExecutors {
     own: RequestExecutor,
-    tenants: Arc<BTreeMap<Tenant, TenantMemory>>,
+    /// Of other tenants, each made at its first request: a token of a new tenant needs no restart.
+    tenants: Arc<Mutex<BTreeMap<Tenant, TenantMemory>>>,
+    /// Calls over MCP that are worked on at once, over all tenants.
+    calls: Arc<Semaphore>,
 }
 
 /// The memory of one tenant, with its MCP server.
@@ -38,6 +42,34 @@ pub(super) struct TenantExecutors {
 struct TenantMemory {
     daybook: Arc<Daybook>,
     mcp: Arc<McpEndpoint>,
+    /// Memories that answers showed, to be recorded.
+    uses: Arc<UseQueue>,
+}
+
+impl TenantMemory {
+    fn new(daybook: Arc<Daybook>, calls: &Arc<Semaphore>, stop: &Stop) -> Self {
+        Self {
+            mcp: Arc::new(McpEndpoint::new(&daybook, calls, stop)),
+            daybook,
+            uses: Arc::default(),
+        }
+    }
+
+    /// Records what waits, until nothing does. The first record is written at once.
+    async fn record_uses(self) {
+        while let Some(uses) = self.uses.take() {
+            let (daybook, runtime) = (Arc::clone(&self.daybook), Handle::current());
+            let written = tokio::task::spawn_blocking(move || {
+                for used in uses {
+                    let record = ShownUse::new(&daybook, Interface::Http, used);
+                    runtime.block_on(record.record());
+                }
+            });
+            // One that broke off costs no later one.
+            let _ = written.await;
+            tokio::time::sleep(RECORD_PAUSE).await;
+        }
+    }
 }
 
 /// Executes the requests of one tenant. All tenants share one limit on concurrent requests.
@@ -47,8 +79,6 @@ pub(super) struct RequestExecutor {
     /// Whether the tenant is the server's own, which may see what concerns the whole server.
     is_own: bool,
     request_permits: Arc<Semaphore>,
-    /// Permits for records of shown memories, so that these take none from requests.
-    record_permits: Arc<Semaphore>,
     /// Permits for streams, which hold them for as long as their clients listen.
     stream_permits: Arc<Semaphore>,
     /// Requests the end of the server.
@@ -57,32 +87,38 @@ pub(super) struct RequestExecutor {
 }
 
 impl TenantExecutors {
-    /// Executors for the server's own tenant and for `tenants`, which share `most` concurrent requests.
-    pub(super) fn new<'a>(
-        own: &Arc<Daybook>,
-        tenants: impl Iterator<Item = &'a Tenant>,
-        most: usize,
-        stop: &Stop,
-    ) -> Self {
+    /// Executors for the server's own tenant and all others, which share `most` concurrent requests.
+    pub(super) fn new(own: &Arc<Daybook>, most: usize, stop: &Stop) -> Self {
         let calls = Arc::new(Semaphore::new(SERVED_CALLS));
-        let memory = |daybook: Arc<Daybook>| TenantMemory {
-            mcp: Arc::new(McpEndpoint::new(&daybook, &calls, stop)),
-            daybook,
-        };
-        let others = tenants.filter(|tenant| **tenant != own.tenant);
-        let tenants =
-            others.map(|tenant| (tenant.clone(), memory(Arc::new(own.for_tenant(tenant)))));
         Self {
             own: RequestExecutor {
-                memory: memory(Arc::clone(own)),
+                memory: TenantMemory::new(Arc::clone(own), &calls, stop),
                 is_own: true,
                 request_permits: Arc::new(Semaphore::new(most)),
-                record_permits: Arc::new(Semaphore::new(MAX_RECORDS)),
                 stream_permits: Arc::new(Semaphore::new(MAX_STREAMS)),
                 stop: stop.clone(),
                 traffic: Arc::default(),
             },
-            tenants: Arc::new(tenants.collect()),
+            tenants: Arc::default(),
+            calls,
+        }
+    }
+
+    /// The executor of a tenant that has a token.
+    fn of(&self, tenant: &Tenant) -> RequestExecutor {
+        let own = &self.own.memory.daybook;
+        if *tenant == own.tenant {
+            return self.own.clone();
+        }
+        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        let memory = tenants.entry(tenant.clone()).or_insert_with(|| {
+            let daybook = Arc::new(own.for_tenant(tenant));
+            TenantMemory::new(daybook, &self.calls, &self.own.stop)
+        });
+        RequestExecutor {
+            memory: memory.clone(),
+            is_own: false,
+            ..self.own.clone()
         }
     }
 
@@ -108,17 +144,7 @@ impl FromRequestParts<TenantExecutors> for RequestExecutor {
     ) -> Result<Self, HttpFault> {
         let tenant = parts.extensions.get::<Tenant>();
         let tenant = tenant.ok_or_else(|| HttpFault::unauthorized("a token is needed"))?;
-        if *tenant == executors.own.memory.daybook.tenant {
-            return Ok(executors.own.clone());
-        }
-        let memory = executors.tenants.get(tenant);
-        let memory =
-            memory.ok_or_else(|| HttpFault::unauthorized("the token is not this server's"))?;
-        Ok(Self {
-            memory: memory.clone(),
-            is_own: false,
-            ..executors.own.clone()
-        })
+        Ok(executors.of(tenant))
     }
 }
 
@@ -149,20 +175,11 @@ impl RequestExecutor {
         permit.map_err(|_| HttpFault::busy("too many streams at once"))
     }
 
-    /// Records what an answer showed, on a blocking thread. The record is dropped when [`MAX_RECORDS`] are being written
-    /// already.
+    /// Records what an answer showed, after it; what many answers in a row showed is recorded together.
     pub(super) fn record_use(&self, used: InterfaceUse) {
-        let Ok(permit) = Arc::clone(&self.record_permits).try_acquire_owned() else {
-            return;
-        };
-        let (record, runtime) = (
-            ShownUse::new(&self.memory.daybook, Interface::Http, used),
-            Handle::current(),
-        );
-        tokio::task::spawn_blocking(move || {
-            runtime.block_on(record.record());
-            drop(permit);
-        });
+        if self.memory.uses.add(used) {
+            tokio::spawn(self.memory.clone().record_uses());
+        }
     }
 
     /// Runs `work` on a blocking thread. Its permit is held until the work has ended, even when the request was cancelled

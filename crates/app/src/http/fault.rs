@@ -136,6 +136,9 @@ impl From<anyhow::Error> for HttpFault {
             Some(RequestError::Conflict(says)) => {
                 return Self::new(StatusCode::CONFLICT, "conflict", says);
             }
+            Some(RequestError::Unavailable(says)) => {
+                return Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", says);
+            }
             None => {}
         }
         match (store_error(&error), files_error(&error)) {

@@ -367,12 +367,28 @@ async fn forget(
     within("memory", asked.memory.len(), QUESTION, "bytes")?;
     let answer = executor
         .run(move |daybook| async move {
-            let named = (asked.memory.as_str(), "forget");
-            let found = find_exact(&daybook, &choice!(asked), named).await?;
+            let (choice, named) = (choice!(asked), (asked.memory.as_str(), "forget"));
+            if let Some(there) = forgotten_there(&daybook, &choice, &asked.memory).await? {
+                return Ok(there);
+            }
+            let found = find_exact(&daybook, &choice, named).await?;
             forgotten(&daybook, &found).await
         })
         .await?;
     Ok(Json(answer))
+}
+
+/// Forgets a memory that a mem0 server keeps; `None` where it keeps none of this name.
+pub(super) async fn forgotten_there(
+    daybook: &Daybook,
+    choice: &ScopeChoice,
+    name: &str,
+) -> Result<Option<ForgetAnswer>> {
+    let there = memory_changes::forget_there(daybook, choice, None, name).await?;
+    Ok(there.map(|(id, change)| ForgetAnswer {
+        forgotten: vec![id],
+        changes: vec![change],
+    }))
 }
 
 /// Forgets memories, and names them.

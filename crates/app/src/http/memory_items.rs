@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use super::bounds::{EDIT, QUESTION, within};
 use super::executor::{RequestExecutor, TenantExecutors};
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
-use super::memories::{EditAnswer, ForgetAnswer, forgotten};
+use super::memories::{EditAnswer, ForgetAnswer, forgotten, forgotten_there};
 use super::notes::saved_note;
 use super::scope_params::ScopeParams;
 use super::shapes::{RememberAnswer, RememberRequest};
@@ -68,11 +68,12 @@ async fn get(
     QueryParams(asked): QueryParams<ScopeParams>,
 ) -> Result<Json<ListedMemory>, HttpFault> {
     within("memory", id.len(), QUESTION, "bytes")?;
-    let found = executor
-        .run(move |daybook| async move {
-            listed(&memories::by_id(&daybook, &asked.choice(), &id).await?)
-        })
-        .await?;
+    let found =
+        executor
+            .run(move |daybook| async move {
+                memories::listed_by_id(&daybook, &asked.choice(), &id).await
+            })
+            .await?;
     Ok(Json(found))
 }
 
@@ -143,6 +144,9 @@ async fn delete(
     within("memory", id.len(), QUESTION, "bytes")?;
     let answer = executor
         .run(move |daybook| async move {
+            if let Some(there) = forgotten_there(&daybook, &asked.choice(), &id).await? {
+                return Ok(there);
+            }
             let memory = memories::by_id(&daybook, &asked.choice(), &id).await?;
             forgotten(&daybook, &[memory]).await
         })

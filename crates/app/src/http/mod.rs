@@ -1,7 +1,7 @@
 //! The HTTP interface: agents append, trigger, recall and remember, on this machine.
 //!
 //! The path of a request: [`listen`] accepts the connection, [`serving`] reads its headers in time, [`request_id`] names
-//! it, [`traffic`] counts it, [`gate`] checks its host, token and size, [`body`] reads the rest, [`idempotency`] answers a
+//! it, [`traffic`] counts it, [`gate`] checks its host, token ([`access`]) and size, [`body`] reads the rest, [`idempotency`] answers a
 //! repeat, [`routes`] calls the functions of [`crate::service`] that every interface shares, and [`fault`] gives every
 //! error the same form of body. Everything is bounded by a constant below.
 //!
@@ -9,6 +9,7 @@
 //!
 //! Not here: the operations themselves ([`crate::service`]), background work ([`crate::background`]).
 
+mod access;
 mod body;
 mod bounds;
 mod changes;
@@ -60,7 +61,6 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
-use daybook_domain::Tenant;
 use daybook_engine::stop::Stop;
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
@@ -73,7 +73,6 @@ use crate::wiring::Daybook;
 use connections::{ConnectionLimits, ConnectionTable};
 use executor::TenantExecutors;
 use gate::RequestGate;
-use visitors::Visitors;
 
 pub(crate) use metrics::memory_metrics;
 
@@ -113,6 +112,7 @@ pub(crate) fn run(
     let token = token::ensure(&daybook.root, &daybook.tenant)?;
     let token_file = token.file.clone();
     tokens.push(token);
+    tokens.extend(token::of_environment(&daybook.tenant)?);
     token::check_distinct(&tokens)?;
     let listener = bind(address)?;
     let address = listener.local_addr()?;
@@ -125,17 +125,8 @@ pub(crate) fn run(
     let table = ConnectionTable::new(ConnectionLimits::within(descriptors));
     // Each request opens some files of the store.
     let requests = (descriptors / 16).clamp(1, REQUESTS);
-    let tenants: Vec<Tenant> = tokens.iter().map(|token| token.tenant.clone()).collect();
-    let tokens = Arc::new(tokens);
-    let gate = RequestGate {
-        visitors: Arc::new(Visitors::new(&tokens, &daybook.clock)),
-        tokens,
-        any_host: allow_remote,
-    };
-    let app = app(
-        gate,
-        TenantExecutors::new(daybook, tenants.iter(), requests, stop),
-    );
+    let gate = RequestGate::of(daybook, tokens, allow_remote);
+    let app = app(gate, TenantExecutors::new(daybook, requests, stop));
     let runtime = runtime()?;
     let served = runtime.block_on(listen::serve(listener, app, table, token_file, stop));
     // Every open request has been answered or cut off. Work that still runs may end like a killed
@@ -208,6 +199,7 @@ mod tests {
     use axum::body::Body;
     use axum::http::Request;
     use axum::http::header::RETRY_AFTER;
+    use daybook_domain::Tenant;
     use hyper::service::Service;
     use hyper_util::service::TowerToHyperService;
 
@@ -222,14 +214,8 @@ mod tests {
             secret: "t".repeat(64),
             tenant: Tenant::local(),
         };
-        let tokens = Arc::new(vec![token]);
-        let gate = RequestGate {
-            visitors: Arc::new(Visitors::new(&tokens, &daybook.clock)),
-            tokens,
-            any_host: true,
-        };
-        let executors =
-            TenantExecutors::new(&Arc::new(daybook), std::iter::empty(), 0, &Stop::default());
+        let gate = RequestGate::of(&daybook, vec![token], true);
+        let executors = TenantExecutors::new(&Arc::new(daybook), 0, &Stop::default());
         let app = TowerToHyperService::new(app(gate, executors));
         let request = Request::post("/v1/recall")
             .header("authorization", format!("Bearer {}", "t".repeat(64)))

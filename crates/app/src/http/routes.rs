@@ -198,6 +198,7 @@ async fn recall(
         confidence: confidence.label.into(),
         confidence_score: confidence.score,
         without_vectors: recalled.without_vectors,
+        unanswered: recalled.unanswered,
         results,
     }))
 }

@@ -368,6 +368,9 @@ pub(super) struct RecallAnswer {
     /// used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) without_vectors: Option<String>,
+    /// Parts of memory that did not answer, each with the reason: an agent's memory on a mem0 server that is down.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) unanswered: Vec<String>,
     pub(super) results: Vec<SearchResult>,
 }
 
@@ -441,9 +444,9 @@ pub(super) struct RememberAnswer {
 impl From<SavedNote> for RememberAnswer {
     fn from(note: SavedNote) -> Self {
         Self {
-            id: note.observation.id.to_string(),
-            scope: note.observation.scope.to_string(),
-            text: note.observation.text,
+            id: note.id,
+            scope: note.scope.to_string(),
+            text: note.text,
             secrets_hidden: note.secrets,
         }
     }

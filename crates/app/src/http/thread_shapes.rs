@@ -52,6 +52,8 @@ pub(super) struct ListQuery {
     #[serde(default = "default_limit")]
     #[param(minimum = 1, maximum = 1000, default = 50, example = 20)]
     pub(super) limit: usize,
+    /// The value of `next` of the page before.
+    pub(super) after: Option<String>,
 }
 
 fn default_limit() -> usize {
@@ -62,6 +64,8 @@ fn default_limit() -> usize {
 #[derive(Serialize, ToSchema)]
 pub(super) struct ListAnswer {
     pub(super) threads: Vec<ThreadListing>,
+    /// The value of `after` for the next page; `null` on the last.
+    pub(super) next: Option<String>,
 }
 
 /// A thread that was deleted.

@@ -27,7 +27,7 @@ use super::thread_shapes::{
 };
 use crate::service::append_api::ReportedVenue;
 use crate::threads::{
-    self, CreatedThread, LISTED, ThreadChange, ThreadContextQuery, ThreadRequest,
+    self, CreatedThread, LISTED, ThreadChange, ThreadContextQuery, ThreadPage, ThreadRequest,
 };
 
 /// Longest wait for a compaction, a little less than a request may take.
@@ -101,10 +101,11 @@ async fn list(
     QueryParams(request): QueryParams<ListQuery>,
 ) -> Result<Json<ListAnswer>, HttpFault> {
     within("limit", request.limit, LISTED, "threads")?;
-    let threads =
-        executor.run(move |daybook| async move { threads::list(&daybook, request.limit).await });
-    let threads = threads.await?;
-    Ok(Json(ListAnswer { threads }))
+    let page = executor.run(move |daybook| async move {
+        threads::page(&daybook, request.after.as_deref(), request.limit).await
+    });
+    let ThreadPage { threads, next } = page.await?;
+    Ok(Json(ListAnswer { threads, next }))
 }
 
 /// Delete a thread; its session stays

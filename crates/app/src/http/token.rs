@@ -1,5 +1,7 @@
-//! Tokens of tenants. The first start creates the token of the server's own tenant, in a file of the data folder that
-//! only its owner may read.
+//! Tokens that allow everything to their tenant. The first start creates the token of the server's own tenant, in a file
+//! of the data folder that only its owner may read.
+//!
+//! Not here: tokens with rights of their own (`folders::access_tokens`).
 
 use std::fs;
 use std::io::{self, Write};
@@ -14,6 +16,8 @@ use crate::settings::is_tenant;
 
 /// Name of the file in the data folder.
 const FILE: &str = "token";
+/// The variable that holds a token for the server's own tenant.
+const VARIABLE: &str = "DAYBOOK_TOKEN";
 /// Longest token file that is read, in bytes.
 const FILE_BYTES: u64 = 64 * 1024;
 /// Random bytes of a token.
@@ -114,6 +118,30 @@ pub(super) fn ensure(root: &Path, tenant: &Tenant) -> Result<TenantToken> {
     }
 }
 
+/// The token of the server's own tenant that the environment holds, where it holds one: for a container, which gets its
+/// secrets so.
+pub(super) fn of_environment(tenant: &Tenant) -> Result<Option<TenantToken>> {
+    let Ok(given) = std::env::var(VARIABLE) else {
+        return Ok(None);
+    };
+    let secret = given.trim().to_owned();
+    if !is_valid(&secret) {
+        bail!(
+            "{VARIABLE} holds no valid token; write at least {FEWEST} visible characters of ASCII"
+        );
+    }
+    Ok(Some(TenantToken {
+        file: VARIABLE.into(),
+        secret,
+        tenant: tenant.clone(),
+    }))
+}
+
+/// Whether a text can be a token.
+fn is_valid(secret: &str) -> bool {
+    secret.len() >= FEWEST && secret.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 fn read(file: PathBuf, tenant: Tenant) -> Result<TenantToken> {
     let name = display_path(&file);
     if is_open_to_others(&file) {
@@ -122,7 +150,7 @@ fn read(file: PathBuf, tenant: Tenant) -> Result<TenantToken> {
     let text =
         bounded::read_text(&file, FILE_BYTES).with_context(|| format!("cannot read {name}"))?;
     let secret = text.trim().to_owned();
-    if secret.len() < FEWEST || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+    if !is_valid(&secret) {
         bail!("{name} holds no valid token; delete it, and the next start creates a new one");
     }
     Ok(TenantToken {
@@ -167,4 +195,17 @@ fn is_open_to_others(file: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_open_to_others(_: &Path) -> bool {
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_the_same_in_every_byte() {
+        assert!(is_same("abc", "abc"));
+        for other in ["", "ab", "abd", "xbc", "abcd"] {
+            assert!(!is_same("abc", other), "{other}");
+        }
+    }
 }

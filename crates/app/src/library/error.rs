@@ -17,7 +17,7 @@ pub enum MemoryError {
     /// The current state of the memory forbids it.
     #[error("{0}")]
     Conflict(String),
-    /// The database is busy or cannot be reached. Safe to repeat later.
+    /// The database is busy, or it or a memory server cannot be reached. Safe to repeat later.
     #[error("the memory cannot be used now")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Repeating will not help: the cause names what is wrong.
@@ -34,6 +34,7 @@ impl From<anyhow::Error> for MemoryError {
             Ok(RequestError::Invalid(message)) => Self::Invalid(message),
             Ok(RequestError::NotFound(message)) => Self::NotFound(message),
             Ok(RequestError::Conflict(message)) => Self::Conflict(message),
+            Ok(RequestError::Unavailable(message)) => Self::Unavailable(message.into()),
             Err(error) => match store_error(&error) {
                 Some(StoreError::NotFound(what)) => {
                     Self::NotFound(format!("{what} does not exist"))

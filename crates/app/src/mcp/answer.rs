@@ -59,7 +59,7 @@ pub(super) fn failure(tool: &str, error: &Error) -> String {
 
 /// The answer to `remember`.
 pub(super) fn saved_note(note: &SavedNote) -> AgentAnswer {
-    let mut text = format!("Remembered in {}.", note.observation.scope);
+    let mut text = format!("Remembered in {}.", note.scope);
     if note.secrets > 0 {
         text.push_str(" A secret in it was hidden before it was kept.");
     }

@@ -155,7 +155,10 @@ fn change<T>(
         Ok(None) => bail!("the graph was not read; call it again"),
         Err(error) => match error.downcast_ref::<RequestError>() {
             Some(RequestError::NotFound(why)) => bail!(VerbatimFailure(why.clone())),
-            Some(RequestError::Invalid(_) | RequestError::Conflict(_)) | None => Err(error),
+            Some(
+                RequestError::Invalid(_) | RequestError::Conflict(_) | RequestError::Unavailable(_),
+            )
+            | None => Err(error),
         },
     }
 }

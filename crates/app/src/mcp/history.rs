@@ -22,7 +22,10 @@ use crate::service::memories::{
     ListQuery, ListedMemory, described, find_memories, find_one, list as list_memories, none_found,
     parse_kind,
 };
-use crate::service::memory_changes::{RequestedBy, edit as edit_line, forget as forget_memories};
+use crate::service::memory_changes::{
+    MemoryChange, RequestedBy, edit as edit_line, edit_there, forget as forget_memories,
+    forget_there,
+};
 use crate::service::scope_choice::{ScopeChoice, open_folder};
 use crate::wiring::Daybook;
 
@@ -278,6 +281,11 @@ pub(super) fn forget(call: &McpCall<'_>, asked: ForgetArguments) -> Result<Agent
     call.check_cancelled()?;
     let (forgotten, changes) = block_on(async {
         let choice = choice!(asked, daybook);
+        if let Some((_, change)) =
+            forget_there(&daybook, &choice, here.as_deref(), &asked.memory).await?
+        {
+            return Ok((1, vec![change]));
+        }
         let found = find_memories(&daybook, &choice, here.as_deref(), &asked.memory).await?;
         if found.exact.is_empty() {
             if found.near.is_empty() {
@@ -292,8 +300,16 @@ pub(super) fn forget(call: &McpCall<'_>, asked: ForgetArguments) -> Result<Agent
         Ok((found.exact.len(), changes))
     })?;
     let data = json!({ "forgotten": forgotten, "changes": changes });
-    let text = format!("Forgotten: {forgotten}. `daybook undo` takes it back.");
+    let text = format!("Forgotten: {forgotten}.{}", taken_back(&changes));
     Ok(AgentAnswer { text, data })
+}
+
+/// How a change is taken back; empty where a mem0 server made it.
+fn taken_back(changes: &[MemoryChange]) -> &'static str {
+    match changes.iter().any(|change| change.commit.is_some()) {
+        true => " `daybook undo` takes it back.",
+        false => "",
+    }
 }
 
 #[derive(Deserialize)]
@@ -316,10 +332,15 @@ pub(super) fn edit(call: &McpCall<'_>, asked: EditArguments) -> Result<AgentAnsw
     call.check_cancelled()?;
     let (change, secrets) = block_on(async {
         let choice = choice!(asked, daybook);
+        let named = (asked.line.as_str(), asked.words.as_str());
+        if let Some(edited) = edit_there(&daybook, &choice, here.as_deref(), named).await? {
+            return Ok(edited);
+        }
         let memory = find_one(&daybook, &choice, here.as_deref(), &asked.line).await?;
         edit_line(&daybook, &memory, &asked.words, RequestedBy::Agent).await
     })?;
-    let text = format!("Changed in {}. `daybook undo` takes it back.", change.scope);
+    let undo = taken_back(std::slice::from_ref(&change));
+    let text = format!("Changed in {}.{undo}", change.scope);
     let data = json!({ "change": change, "secrets_hidden": secrets });
     Ok(AgentAnswer { text, data })
 }

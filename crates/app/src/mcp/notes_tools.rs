@@ -304,7 +304,10 @@ fn add_note(call: &McpCall<'_>, given: &NoteArguments) -> Result<Value> {
         Ok(_) => Ok(json!({})),
         Err(error) => match error.downcast_ref::<RequestError>() {
             Some(RequestError::Conflict(why)) => bail!(VerbatimFailure(why.clone())),
-            Some(RequestError::Invalid(_) | RequestError::NotFound(_)) | None => Err(error),
+            Some(
+                RequestError::Invalid(_) | RequestError::NotFound(_) | RequestError::Unavailable(_),
+            )
+            | None => Err(error),
         },
     }
 }

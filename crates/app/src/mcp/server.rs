@@ -26,6 +26,7 @@ use super::memory::LazyMemory;
 use super::resources::Subscriptions;
 use super::tools::{NamedTool, RequestedSets, ToolSet, offered, present_name};
 use super::{answer, calls, prompts, resources};
+use crate::folders::access_tokens::{Right, Rights};
 use crate::folders::hosts::AgentHost;
 use crate::process::block_on;
 use crate::service::shown_uses::{Interface, ShownUse};
@@ -62,6 +63,13 @@ fn agent_of_client(client: &str) -> &str {
         "codex-mcp-client" => AgentHost::Codex.agent(),
         other => other,
     }
+}
+
+/// Whether the token of a request over HTTP allows changes. On the standard streams there is none, and everything is.
+fn may_write(context: &RequestContext<RoleServer>) -> bool {
+    let parts = context.extensions.get::<Parts>();
+    let rights = parts.and_then(|parts| parts.extensions.get::<Rights>());
+    rights.is_none_or(|rights| rights.has(Right::Write))
 }
 
 /// Fails for an agent for which settings switch memory off.
@@ -124,6 +132,15 @@ impl ServerHandler for MemoryServer {
             let message = format!("there is no tool {name}; there are: {known}");
             return Err(ErrorData::invalid_params(message, None));
         };
+        let described = tool.described();
+        let is_read_only = described.annotations.and_then(|hints| hints.read_only_hint);
+        if is_read_only != Some(true) && !may_write(&context) {
+            let text = format!(
+                "{} changes memory, and the token of this server allows reading alone; tell the person",
+                tool.name()
+            );
+            return Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into());
+        }
         let kind = tool.kind();
         let arguments = request.arguments.unwrap_or_default();
         let work = move |call: &McpCall<'_>| calls::answer(call, kind, arguments);

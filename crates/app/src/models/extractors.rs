@@ -21,6 +21,7 @@ use daybook_engine::spend::SpendMeter;
 use daybook_llm::ChatModel;
 
 use super::ModelContext;
+use super::mem0_server::conversations::ConversationSender;
 use super::provider_limit::ConcurrencyLimited;
 use super::providers::chat_model;
 use crate::settings::Settings;
@@ -61,6 +62,15 @@ impl ModelContext<'_> {
 
     /// Builds the extractor. Its calls are counted together, under `run`.
     pub(crate) fn extractor(&self, run: &str) -> Result<Arc<dyn Extractor>> {
+        let readers = self.readers(run)?;
+        Ok(match self.mem0_server()? {
+            Some(server) => Arc::new(ConversationSender::new(server, self.settings, readers)),
+            None => readers,
+        })
+    }
+
+    /// Builds the extractor of sessions whose memory is kept here.
+    fn readers(&self, run: &str) -> Result<Arc<dyn Extractor>> {
         let models = &self.settings.models;
         let others = self.extractor_with(models.extract.as_ref(), run)?;
         if models.extract_for.is_empty() {

@@ -1,4 +1,5 @@
-//! Models made from settings: chat models, extractors and embedders, with the keys and limits of their providers.
+//! Models made from settings: chat models, extractors and embedders, with the keys and limits of their providers; and
+//! the mem0 server that keeps the memory of some agents.
 //!
 //! Not here: what models are prompted with (the engine), and how providers are reached (`daybook_llm`).
 
@@ -7,6 +8,7 @@ pub(crate) mod embedders;
 pub(crate) mod embedding;
 mod extractors;
 mod keys;
+pub(crate) mod mem0_server;
 mod provider_limit;
 mod providers;
 
@@ -14,6 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use anyhow::Result;
 use daybook_domain::Tenant;
 use daybook_domain::model::Model;
 use daybook_domain::seams::{SpendStore, Store};
@@ -21,6 +24,7 @@ use daybook_domain::time::Clock;
 
 use crate::settings::Settings;
 use embedding::EmbeddingState;
+use mem0_server::Mem0Server;
 
 /// Everything that models of one tenant are made from.
 #[derive(Clone, Copy)]
@@ -43,4 +47,20 @@ pub(crate) struct ModelCache {
     /// The model that consolidations ask.
     consolidation: OnceLock<Arc<dyn Model>>,
     embedding: EmbeddingState,
+    mem0_server: OnceLock<Mem0Server>,
+}
+
+impl ModelContext<'_> {
+    /// The mem0 server of settings, made at the first use. Sends nothing.
+    pub(crate) fn mem0_server(&self) -> Result<Option<Mem0Server>> {
+        let Some(settings) = &self.settings.mem0 else {
+            return Ok(None);
+        };
+        let made = &self.cache.mem0_server;
+        if let Some(server) = made.get() {
+            return Ok(Some(server.clone()));
+        }
+        let server = Mem0Server::new(settings)?;
+        Ok(Some(made.get_or_init(|| server).clone()))
+    }
 }

@@ -38,10 +38,12 @@ pub(crate) fn render_recalled(daybook: &Daybook, recalled: &RecallResult) -> Age
         confidence: recalled.confidence,
         answers: Vec::new(),
         without_vectors: recalled.without_vectors.clone(),
+        unanswered: recalled.unanswered.clone(),
     };
+    let unanswered = unanswered_line(recalled);
     if recalled.answers.is_empty() {
         return AgentAnswer {
-            text: no_answer_message(recalled).to_owned(),
+            text: format!("{}{unanswered}", no_answer_message(recalled)),
             data: with_notice(recall_json(&shown)),
         };
     }
@@ -56,6 +58,7 @@ pub(crate) fn render_recalled(daybook: &Daybook, recalled: &RecallResult) -> Age
     if recalled.without_vectors.is_some() {
         body.push_str("(Found by words alone: the model of vectors could not be used.)\n");
     }
+    body.push_str(unanswered.trim_start());
     let mut used = 0;
     for (n, answer) in recalled.answers.iter().enumerate() {
         let answer = excerpt(answer);
@@ -79,6 +82,17 @@ pub(crate) fn render_recalled(daybook: &Daybook, recalled: &RecallResult) -> Age
     AgentAnswer {
         text: enclose(&body),
         data: with_notice(data),
+    }
+}
+
+/// A line about parts of memory that did not answer; empty where all did.
+fn unanswered_line(recalled: &RecallResult) -> String {
+    match recalled.unanswered.as_slice() {
+        [] => String::new(),
+        parts => format!(
+            " (Not all memory was searched; do not conclude that something is not remembered. {}.)\n",
+            one_line(&parts.join("; "))
+        ),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use daybook_domain::citation::Citation;
-use daybook_domain::{Evidence, Observation, ObservationKind, Scope, Timestamp};
+use daybook_domain::{Evidence, Observation, ObservationKind, ObservationOrigin, Scope, Timestamp};
 use daybook_engine::files::layout::{DAILY, folder};
 use daybook_engine::files::log_marks::page_text;
 use daybook_engine::files::path::FilePath;
@@ -18,9 +18,11 @@ use daybook_engine::jobs::memories::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::RequestError;
+use super::agent_memory::{failed, server_of};
 use super::history::{hidden, parse_file};
 use super::scope_choice::ScopeChoice;
+use super::{RequestError, agent_memory};
+use crate::models::mem0_server::ServerMemory;
 use crate::terminal::output::rfc3339;
 use crate::wiring::Daybook;
 
@@ -76,6 +78,27 @@ impl ListedMemory {
             last_at: rfc3339(last_at(memory)),
             shown_in: lines.map(place).collect(),
             pinned: memory.lines.iter().any(|line| line.is_pinned),
+        }
+    }
+}
+
+impl ListedMemory {
+    /// A memory that a mem0 server keeps, which knows less about it.
+    pub(crate) fn of_server(scope: &Scope, memory: &ServerMemory) -> Self {
+        let origin = ObservationOrigin::Unknown;
+        Self {
+            id: memory.id.clone(),
+            scope: scope.to_string(),
+            kind: ObservationKind::Note.as_str(),
+            text: hidden(&memory.text),
+            subject: None,
+            stated: false,
+            learned_from: origin.as_str(),
+            trust: origin.trust().as_str(),
+            citations: Vec::new(),
+            last_at: memory.updated_at.clone().or(memory.created_at.clone()),
+            shown_in: Vec::new(),
+            pinned: false,
         }
     }
 }
@@ -144,15 +167,13 @@ pub(crate) async fn list(
         .flat_map(|words| words.split_whitespace())
         .map(str::to_lowercase)
         .collect();
-    let all = memories_of(daybook, scope).await?;
-    let listed = all.iter().filter_map(|memory| {
-        let observation = memory.observation()?;
-        let text = memory.words.to_lowercase();
-        let is_wanted = query.kinds.is_empty() || query.kinds.contains(&observation.kind);
-        let matches = words.iter().all(|word| text.contains(word.as_str()));
-        (is_wanted && matches).then(|| ListedMemory::of(memory, observation))
+    let mut listed = all_listed(daybook, scope).await?;
+    listed.retain(|one| {
+        let mut kinds = query.kinds.iter().map(|kind| kind.as_str());
+        let is_wanted = query.kinds.is_empty() || kinds.any(|kind| kind == one.kind);
+        let text = one.text.to_lowercase();
+        is_wanted && words.iter().all(|word| text.contains(word.as_str()))
     });
-    let listed: Vec<ListedMemory> = listed.collect();
     let total = listed.len();
     let from = match &query.after {
         None => 0,
@@ -174,7 +195,21 @@ pub(crate) async fn list(
     })
 }
 
-/// All that a scope remembers.
+/// All that a scope remembers, as it is listed, wherever it is kept.
+async fn all_listed(daybook: &Daybook, scope: &Scope) -> Result<Vec<ListedMemory>> {
+    if let Some(server) = server_of(daybook, scope)? {
+        let all = server.list(scope).await.map_err(failed)?;
+        let listed = all.iter().map(|one| ListedMemory::of_server(scope, one));
+        return Ok(listed.collect());
+    }
+    let all = memories_of(daybook, scope).await?;
+    let listed = all
+        .iter()
+        .filter_map(|memory| Some(ListedMemory::of(memory, memory.observation()?)));
+    Ok(listed.collect())
+}
+
+/// All that Daybook itself keeps of a scope.
 pub(crate) async fn memories_of(daybook: &Daybook, scope: &Scope) -> Result<Vec<Memory>> {
     Ok(memories(source(daybook), &daybook.root, scope).await?)
 }
@@ -197,7 +232,11 @@ pub(crate) async fn find_memories(
 ) -> Result<FoundMemories> {
     let mut found = FoundMemories::default();
     let name = &own_name(name);
-    for scope in choice.all(daybook, here).await? {
+    let scopes = choice.all(daybook, here).await?;
+    let here = scopes
+        .into_iter()
+        .filter(|it| !daybook.settings.is_in_mem0(it));
+    for scope in here {
         let mut all = memories(source(daybook), &daybook.root, &scope).await?;
         let name = match stated_at(daybook, &scope, name)? {
             Some(words) => words,
@@ -231,6 +270,18 @@ pub(crate) async fn find_exact(
         )));
     }
     Ok(found.exact)
+}
+
+/// The memory with this id as it is listed, wherever it is kept.
+pub(crate) async fn listed_by_id(
+    daybook: &Daybook,
+    choice: &ScopeChoice,
+    id: &str,
+) -> Result<ListedMemory> {
+    match agent_memory::find(daybook, choice, None, id).await? {
+        Some(kept) => Ok(ListedMemory::of_server(&kept.scope, &kept.memory)),
+        None => listed(&by_id(daybook, choice, id).await?),
+    }
 }
 
 /// The memory with this id.

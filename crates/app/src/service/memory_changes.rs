@@ -1,6 +1,7 @@
 //! Changes of what is remembered, as a person requests them: by themselves, or through an agent.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use anyhow::{Result, bail};
 use daybook_domain::{Scope, ScopeKind};
@@ -14,9 +15,9 @@ use daybook_text::redact::Redactor;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::RequestError;
 use super::memories::{by_id, find_memories};
 use super::scope_choice::{ScopeChoice, busy};
+use super::{RequestError, agent_memory};
 use crate::process::{block_on, run_on_new_thread};
 use crate::terminal::silent::HiddenUpdate;
 use crate::wiring::Daybook;
@@ -51,7 +52,8 @@ pub(crate) fn author(daybook: &Daybook, by: RequestedBy) -> Person {
 pub(crate) struct MemoryChange {
     /// Whose memory it was made in.
     pub(crate) scope: String,
-    /// The commit that made it, and that `daybook undo` takes back; `null` when everything was so already.
+    /// The commit that made it, and that `daybook undo` takes back; `null` when everything was so already,
+    /// or where a mem0 server keeps the memory.
     pub(crate) commit: Option<String>,
 }
 
@@ -123,12 +125,64 @@ pub(crate) async fn edit_by_id(
     (id, words): (&str, &str),
     by: RequestedBy,
 ) -> Result<(MemoryChange, usize)> {
+    if let Some(edited) = edit_there(daybook, choice, None, (id, words)).await? {
+        return Ok(edited);
+    }
     let mut memory = by_id(daybook, choice, id).await?;
     if memory.lines.is_empty() {
         run_on_new_thread(|| block_on(write_due_files(daybook)))?;
         memory = by_id(daybook, choice, id).await?;
     }
     edit(daybook, &memory, words, by).await
+}
+
+/// Gives a memory that a mem0 server keeps other words; `None` where it keeps none of this name.
+pub(crate) async fn edit_there(
+    daybook: &Daybook,
+    choice: &ScopeChoice,
+    here: Option<&Path>,
+    (name, words): (&str, &str),
+) -> Result<Option<(MemoryChange, usize)>> {
+    let Some(kept) = agent_memory::find(daybook, choice, here, name).await? else {
+        return Ok(None);
+    };
+    let words = checked_words(words)?;
+    let redacted = Redactor::current().redact(&words);
+    kept.update(&redacted.text).await?;
+    let change = MemoryChange {
+        scope: kept.scope.to_string(),
+        commit: None,
+    };
+    Ok(Some((change, redacted.findings.len())))
+}
+
+/// Forgets a memory that a mem0 server keeps, and returns its id; `None` where it keeps none of this name.
+pub(crate) async fn forget_there(
+    daybook: &Daybook,
+    choice: &ScopeChoice,
+    here: Option<&Path>,
+    name: &str,
+) -> Result<Option<(String, MemoryChange)>> {
+    let Some(kept) = agent_memory::find(daybook, choice, here, name).await? else {
+        return Ok(None);
+    };
+    kept.delete().await?;
+    let change = MemoryChange {
+        scope: kept.scope.to_string(),
+        commit: None,
+    };
+    Ok(Some((kept.memory.id, change)))
+}
+
+/// New words on one line, if they are words.
+fn checked_words(words: &str) -> Result<String> {
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.is_empty() || words.len() > EDIT_BYTES {
+        bail!(RequestError::Invalid(format!(
+            "new words are 1 to {EDIT_BYTES} bytes; `daybook forget` removes a line"
+        )));
+    }
+    Ok(words)
 }
 
 /// Writes the memory files that are due; no session is read.
@@ -146,12 +200,7 @@ pub(crate) async fn edit(
     words: &str,
     by: RequestedBy,
 ) -> Result<(MemoryChange, usize)> {
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.is_empty() || words.len() > EDIT_BYTES {
-        bail!(RequestError::Invalid(format!(
-            "new words are 1 to {EDIT_BYTES} bytes; `daybook forget` removes a line"
-        )));
-    }
+    let words = checked_words(words)?;
     let Some(line) = memory.lines.first() else {
         bail!(RequestError::Conflict(format!(
             "no memory file shows it; `daybook pin` puts it into {CURATED} first"

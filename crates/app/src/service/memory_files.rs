@@ -53,6 +53,8 @@ impl MemoryFiles {
 
 /// Reads the memory files of `scopes`. A refused file does not keep others from being read.
 pub(crate) fn read(root: &Path, settings: &Settings, scopes: &[Scope]) -> MemoryFiles {
+    let here = scopes.iter().filter(|scope| !settings.is_in_mem0(scope));
+    let scopes: Vec<&Scope> = here.collect();
     let page = match settings.profile.context.source {
         ContextSource::Entries => None,
         ContextSource::Summary => Some((SUMMARY, "Memory summary")),

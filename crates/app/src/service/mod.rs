@@ -8,6 +8,7 @@
 pub(crate) mod activity;
 pub(crate) mod agent_answer;
 pub(crate) mod agent_failures;
+pub(crate) mod agent_memory;
 pub(crate) mod append_api;
 pub(crate) mod caller;
 pub(crate) mod context;
@@ -59,11 +60,16 @@ pub(crate) enum RequestError {
     NotFound(String),
     /// The current state of the memory forbids it.
     Conflict(String),
+    /// A server that holds what it names does not answer. Safe to repeat, later.
+    Unavailable(String),
 }
 
 impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Invalid(message) | Self::NotFound(message) | Self::Conflict(message)) = self;
+        let (Self::Invalid(message)
+        | Self::NotFound(message)
+        | Self::Conflict(message)
+        | Self::Unavailable(message)) = self;
         f.write_str(message)
     }
 }

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use anyhow::Result;
-use daybook_domain::{Observation, Origin, Place, Scope};
+use daybook_domain::{Origin, Place, Scope};
 use daybook_engine::jobs::{self, NoteTarget};
 use daybook_engine::stop::Stop;
 use daybook_text::redact::Redactor;
 use serde_json::{Value, json};
 
+use super::agent_memory::{failed, server_of};
 use super::caller::{NamedCaller, own_scope, parse_named};
 use super::current_place::{CurrentPlace, locate};
 use super::person_scope;
@@ -60,9 +61,14 @@ impl NoteAuthor<'_> {
 }
 
 /// A stored note.
+#[derive(Debug, Clone)]
 pub struct SavedNote {
-    /// What was stored, with its id and scope.
-    pub observation: Observation,
+    /// The id of the memory that it is.
+    pub id: String,
+    /// The scope that it is of.
+    pub scope: Scope,
+    /// Its text, without secrets.
+    pub text: String,
     /// How many secrets in it were hidden.
     pub secrets: usize,
 }
@@ -149,6 +155,24 @@ async fn remember_in(
     (place, origin): (Option<Place>, Origin),
 ) -> Result<SavedNote> {
     let redactor = Redactor::current();
+    let there = match server_of(daybook, &scope)? {
+        Some(server) => {
+            let redacted = redactor.redact(text.trim());
+            let (secrets, text) = (redacted.findings.len(), redacted.text.into_owned());
+            let id = server.add(&scope, &text).await.map_err(failed)?;
+            Some(SavedNote {
+                id,
+                scope: scope.clone(),
+                text,
+                secrets,
+            })
+        }
+        None => None,
+    };
+    let also_here = (daybook.settings.mem0.as_ref()).is_some_and(|mem0| mem0.also_here);
+    if let (Some(note), false) = (&there, also_here) {
+        return Ok(note.clone());
+    }
     let switches = daybook.switches();
     let target = NoteTarget {
         store: &*daybook.store,
@@ -158,10 +182,13 @@ async fn remember_in(
     };
     let (observation, secrets) =
         jobs::remember(target, &redactor, text, scope, place, origin).await?;
-    Ok(SavedNote {
-        observation,
+    // What is also kept here is read there, by the id that it has there.
+    Ok(there.unwrap_or(SavedNote {
+        id: observation.id.to_string(),
+        scope: observation.scope,
+        text: observation.text,
         secrets,
-    })
+    }))
 }
 
 fn named_scope(
@@ -188,9 +215,9 @@ fn named_scope(
 /// A stored note as JSON.
 pub(crate) fn note_json(note: &SavedNote) -> Value {
     json!({
-        "id": note.observation.id.to_string(),
-        "scope": note.observation.scope.to_string(),
-        "text": note.observation.text,
+        "id": note.id,
+        "scope": note.scope.to_string(),
+        "text": note.text,
         "secrets_hidden": note.secrets,
     })
 }

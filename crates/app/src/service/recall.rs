@@ -9,6 +9,7 @@ use daybook_engine::recall::persons_words::use_persons_words;
 use daybook_engine::recall::search::{RankedAnswer, RecallQuestion, RecallResult, recall};
 use serde_json::{Value, json};
 
+use super::agent_memory::{self, ServerQuestion};
 use super::caller::{NamedCaller, own_scope, parse_named, reach};
 use super::moment::parse_moment;
 use super::search_result::SearchResult;
@@ -90,6 +91,7 @@ pub(crate) async fn answer_query_in(
     query: &RecallQuery,
     reach: Reach,
 ) -> Result<RecallResult> {
+    let (reach, there) = agent_memory::split(daybook, reach);
     let until = query.at.as_deref();
     let until = until.map(|at| parse_moment(daybook, at)).transpose()?;
     let models = daybook.models();
@@ -122,11 +124,20 @@ pub(crate) async fn answer_query_in(
     )
     .await?;
     recalled.without_vectors = recalled.without_vectors.or(unusable);
-    Ok(if query.strict {
-        recalled.strict()
-    } else {
-        recalled
-    })
+    if query.strict {
+        recalled = recalled.strict();
+    }
+    let is_wanted = query.layers.is_empty() || query.layers.contains(&MemoryLayer::Observation);
+    if is_wanted && !there.is_empty() {
+        let question = ServerQuestion {
+            text: &query.text,
+            limit: query.limit,
+            is_about_past: query.at.is_some(),
+            strict: query.strict,
+        };
+        agent_memory::add_answers(daybook, &question, &there, &mut recalled).await?;
+    }
+    Ok(recalled)
 }
 
 /// Indexes edits of memory files, so that recall finds them. Where several machines share the files, only what was
@@ -168,6 +179,10 @@ async fn resolve_scopes(daybook: &Daybook, names: &[String]) -> Result<Option<Ve
     let mut scopes = Vec::new();
     for name in names {
         let named = parse_named(&daybook.settings, &daybook.tenant, name).ok();
+        if let Some(there) = named.clone().filter(|it| daybook.settings.is_in_mem0(it)) {
+            scopes.push(there);
+            continue;
+        }
         match known
             .iter()
             .find(|state| Some(&state.scope) == named.as_ref())
@@ -210,6 +225,9 @@ pub(crate) fn recall_json(recalled: &RecallResult) -> Value {
     });
     if let Some(why) = &recalled.without_vectors {
         shown["without_vectors"] = json!(why);
+    }
+    if !recalled.unanswered.is_empty() {
+        shown["unanswered"] = json!(recalled.unanswered);
     }
     shown
 }

@@ -72,7 +72,10 @@ impl ScopeChoice {
         }
         let known = reached_scopes(daybook, &reach).await?;
         if let Reach::Scopes(own) = reach {
-            return Ok(own.into_iter().filter(|own| known.contains(own)).collect());
+            let is_in_mem0 = |own: &Scope| daybook.settings.is_in_mem0(own);
+            let own = own.into_iter();
+            let own = own.filter(|own| known.contains(own) || is_in_mem0(own));
+            return Ok(own.collect());
         }
         let mut scopes = default_scopes(daybook, here).await?;
         let others = known.into_iter().filter(|scope| !scopes.contains(scope));
@@ -114,6 +117,9 @@ async fn default_scopes(daybook: &Daybook, here: Option<&Path>) -> Result<Vec<Sc
 /// The scope called `name`, if anything was ever kept in it.
 async fn known_scope(daybook: &Daybook, name: &str) -> Result<Scope> {
     let named = parse_named(&daybook.settings, &daybook.tenant, name)?;
+    if daybook.settings.is_in_mem0(&named) {
+        return Ok(named);
+    }
     let known = read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await?;
     let mut scopes = known.into_iter().map(|state| state.scope);
     let Some(scope) = scopes.find(|scope| *scope == named) else {

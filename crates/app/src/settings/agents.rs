@@ -17,14 +17,38 @@ use super::spend::{check_keys, table};
 const MOST: usize = 1_000;
 /// MindRoom's name of `memory` in its table of an agent.
 const BACKEND: &str = "memory_backend";
+/// The value of both for an agent whose memory a mem0 server keeps.
+const MEM0: &str = "mem0";
 /// What an agent's table may hold, in the order in which messages name it.
 const KEYS: [&str; 3] = ["memory", BACKEND, "extract_model"];
+
+/// Whether an agent has memory, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AgentMemory {
+    /// None is made from its sessions, and none is given to it.
+    Off,
+    /// In Daybook's own store and files.
+    Here,
+    /// On the mem0 server of settings.
+    Mem0,
+}
+
+impl AgentMemory {
+    /// Its name in settings.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Here => "on",
+            Self::Mem0 => MEM0,
+        }
+    }
+}
 
 /// What is different for one agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct AgentSettings {
-    /// Whether the agent has memory: it is made from its sessions and given to it. `None`: as for everything.
-    pub(crate) memory: Option<bool>,
+    /// Whether the agent has memory, and where. `None`: as for everything.
+    pub(crate) memory: Option<AgentMemory>,
     /// The value of `extract_model` for its sessions.
     pub(crate) extract_model: Option<String>,
 }
@@ -78,8 +102,8 @@ fn agent(name: &str, fields: &Map<String, Value>) -> Result<AgentSettings, Strin
 pub(super) const SEARCH: &str = "recall searches all memory files that apply, by words and by meaning, for every \
                                  agent alike; leave it out (`vectors = \"off\"` searches by words alone)";
 
-/// Parses `"on"`, MindRoom's `"file"` or `"none"`, or its table with a `backend`.
-fn parse_memory(given: &Value) -> Result<bool, String> {
+/// Parses `"on"`, `"mem0"`, MindRoom's `"file"` or `"none"`, or its table with a `backend`.
+fn parse_memory(given: &Value) -> Result<AgentMemory, String> {
     let given = match given {
         Value::Object(memory) => {
             check_keys("memory", memory, &["backend"])?;
@@ -87,21 +111,26 @@ fn parse_memory(given: &Value) -> Result<bool, String> {
         }
         other => other,
     };
-    match parse_switch(given) {
-        Some(on) => Ok(on),
-        None => match parse_backend(given) {
-            Ok(word) => Ok(word == "on"),
-            Err(why) if given == "mem0" => Err(why),
-            Err(_) => Err(
-                "memory: write \"on\" or \"off\" (or MindRoom's \"file\" or \"none\")".to_owned(),
-            ),
-        },
+    let of_switch = |on| match on {
+        true => AgentMemory::Here,
+        false => AgentMemory::Off,
+    };
+    if let Some(on) = parse_switch(given) {
+        return Ok(of_switch(on));
+    }
+    match parse_backend(given) {
+        Ok(word) => Ok(of_switch(word == "on")),
+        Err(_) if given == MEM0 => Ok(AgentMemory::Mem0),
+        Err(_) => Err(
+            "memory: write \"on\", \"off\" or \"mem0\" (or MindRoom's \"file\" or \"none\")"
+                .to_owned(),
+        ),
     }
 }
 
 /// A JSON Schema of `agents`.
 pub(super) fn agents_schema() -> Value {
-    let backend = json!({"enum": ["file", "none"]});
+    let backend = json!({"enum": ["file", "none", MEM0]});
     json!({
         "type": "object",
         "maxProperties": MOST,
@@ -109,7 +138,7 @@ pub(super) fn agents_schema() -> Value {
             "type": "object",
             "properties": {
                 "memory": {"anyOf": [
-                    {"enum": ["on", "off", true, false, "file", "none"]},
+                    {"enum": ["on", "off", true, false, "file", "none", MEM0]},
                     {"type": "object", "properties": {"backend": backend.clone()}, "additionalProperties": false},
                 ]},
                 "memory_backend": backend,
@@ -165,5 +194,12 @@ pub(super) fn is_search(name: &str) -> bool {
 
 /// The value of `agents.<name>.memory` that another system's value means.
 pub(super) fn switch_of(given: &Value) -> Result<&'static str, String> {
-    Ok(if parse_memory(given)? { "on" } else { "off" })
+    match parse_memory(given)? {
+        AgentMemory::Mem0 => Err(
+            "MindRoom runs mem0 inside of itself, and Daybook asks a server: name it in `mem0`, then write \
+             memory = \"mem0\" for this agent"
+                .to_owned(),
+        ),
+        memory @ (AgentMemory::Off | AgentMemory::Here) => Ok(memory.as_str()),
+    }
 }

@@ -282,12 +282,12 @@ fn agent_outcome(agent: &str, memory: &str, current: &SettingsLayer) -> NameOutc
     }
 }
 
-/// What daybook.toml says of an agent's memory: `on` or `off`.
+/// What daybook.toml says of an agent's memory.
 fn agent_memory(current: &SettingsLayer, agent: &str) -> Option<&'static str> {
     let setting = ALL.iter().find(|setting| setting.name == "agents")?;
     let tables = &current.of(setting)?.value;
     let own = agents::agents(tables).ok()?.remove(agent)?.memory?;
-    Some(if own { "on" } else { "off" })
+    Some(own.as_str())
 }
 
 /// Writes an agent's switch into its table, and removes MindRoom's spelling of it.

@@ -187,7 +187,7 @@ fn what_is_refused_is_listed_with_its_reason_and_the_rest_is_taken() {
         ),
         (
             "memory.backend",
-            "memory.backend = \"mem0\" (it sets memory): Daybook keeps memory in files of its own and has no mem0",
+            "memory.backend = \"mem0\" (it sets memory): a mem0 server keeps the memory of single agents",
         ),
         ("memory.llm", "models are named with their provider"),
     ];

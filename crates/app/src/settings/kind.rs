@@ -305,8 +305,8 @@ pub(super) fn parse_backend(given: &Value) -> Result<Value, String> {
         Some("file") => Ok("on".into()),
         Some("none") => Ok("off".into()),
         Some("mem0") => Err(
-            "Daybook keeps memory in files of its own and has no mem0; write \"file\", or \"none\" \
-             to switch memory off"
+            "a mem0 server keeps the memory of single agents: name it in `mem0`, and write memory = \"mem0\" for \
+             each of them below `agents`; write \"file\" here, or \"none\" to switch memory off"
                 .to_owned(),
         ),
         _ => Err("neither \"file\" nor \"none\"".to_owned()),

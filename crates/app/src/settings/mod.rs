@@ -14,6 +14,7 @@ mod duration;
 pub(crate) mod import;
 mod kind;
 mod lineage;
+pub(crate) mod mem0;
 pub(crate) mod models;
 pub(crate) mod names;
 pub(crate) mod providers;
@@ -33,7 +34,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use daybook_domain::PollutionRule;
 use daybook_domain::eligibility::Switches;
 use daybook_domain::spend::Cap;
@@ -46,8 +47,9 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::Value;
 
-use agents::AgentSettings;
+use agents::{AgentMemory, AgentSettings};
 use choices::SettingChoices;
+use mem0::Mem0Settings;
 use models::ModelChoices;
 use sources::SettingsLayer;
 use table::{ALL, Setting};
@@ -147,6 +149,8 @@ pub(crate) struct Settings {
     pub(crate) inject: bool,
     /// What is different for single agents.
     pub(crate) agents: BTreeMap<String, AgentSettings>,
+    /// The mem0 server, where an agent's memory is there.
+    pub(crate) mem0: Option<Mem0Settings>,
     pub(crate) explained: Vec<ExplainedSetting>,
 }
 
@@ -204,7 +208,23 @@ impl Settings {
     pub(crate) fn has_memory_for(&self, agent: &str) -> bool {
         self.agents
             .get(agent)
-            .is_none_or(|own| own.memory != Some(false))
+            .is_none_or(|own| own.memory != Some(AgentMemory::Off))
+    }
+
+    /// Whether a mem0 server keeps the memory of a scope: an agent's, or that of a team with such a member.
+    pub(crate) fn is_in_mem0(&self, scope: &Scope) -> bool {
+        let is_there = |agent: &String| {
+            let own = self.agents.get(agent);
+            own.is_some_and(|own| own.memory == Some(AgentMemory::Mem0))
+        };
+        match scope.kind {
+            ScopeKind::Agent => is_there(&scope.name),
+            ScopeKind::Team => {
+                let team = self.teams.find(&scope.name);
+                team.is_some_and(|team| team.members.iter().any(is_there))
+            }
+            ScopeKind::Project | ScopeKind::User | ScopeKind::Room => false,
+        }
     }
 
     /// Reads the settings of the data folder at `root`, with `flags` of the form `name=value` over them.
@@ -262,14 +282,21 @@ impl Settings {
 
     fn of(choices: &SettingChoices, explained: Vec<ExplainedSetting>) -> Result<Self> {
         let agents = agents::agents(&choices.agents).map_err(anyhow::Error::msg)?;
-        let with_memory = |memory| {
-            let agents = agents
-                .iter()
-                .filter(move |(_, own)| own.memory == Some(memory));
+        let with_memory = |memory: &'static [AgentMemory]| {
+            let is_so =
+                move |own: &AgentSettings| own.memory.is_some_and(|it| memory.contains(&it));
+            let agents = agents.iter().filter(move |(_, own)| is_so(own));
             agents.map(|(agent, _)| agent.clone())
         };
+        let mem0 = mem0::mem0(&choices.mem0).map_err(anyhow::Error::msg)?;
+        if let (Some(agent), None) = (with_memory(&[AgentMemory::Mem0]).next(), &mem0) {
+            bail!(
+                "agents.{agent}: its memory is in mem0, and no server is named; write mem0 = {{ url = \"http://127.0.0.1:8888\" }}"
+            );
+        }
         let off_for = choices.memory_off.iter().filter_map(|text| scope(text));
-        let off_for = off_for.chain(with_memory(false).map(|agent| (ScopeKind::Agent, agent)));
+        let off_for =
+            off_for.chain(with_memory(&[AgentMemory::Off]).map(|agent| (ScopeKind::Agent, agent)));
         let named = |name: &String| (!name.is_empty()).then(|| name.clone());
         Ok(Self {
             person: choices.person.clone(),
@@ -306,7 +333,7 @@ impl Settings {
             switches: Switches {
                 all_off: !choices.memory,
                 off: off_for.collect(),
-                on_agents: with_memory(true).collect(),
+                on_agents: with_memory(&[AgentMemory::Here, AgentMemory::Mem0]).collect(),
                 person: choices.person.clone(),
                 pollution: PollutionRule {
                     is_on: choices.disable_on_external_context,
@@ -325,6 +352,7 @@ impl Settings {
             profile: choices.profile()?,
             inject: choices.inject,
             agents,
+            mem0,
             explained,
         })
     }

@@ -195,7 +195,7 @@ fn models(entry: &TableEntry<'_>) -> Result<BTreeMap<String, ModelSettings>, Str
 }
 
 /// Parses `{ env = "HOME_KEY" }`, `{ file = "…" }` or `{ command = ["pass", "show", "home"] }`.
-fn key(entry: &TableEntry<'_>) -> Result<KeyLocation, String> {
+pub(super) fn key(entry: &TableEntry<'_>) -> Result<KeyLocation, String> {
     let Some(given) = entry.fields.get("key") else {
         return Ok(KeyLocation::Nowhere);
     };
@@ -224,17 +224,17 @@ fn key(entry: &TableEntry<'_>) -> Result<KeyLocation, String> {
 }
 
 /// One entry of a table, with the name that errors begin with.
-struct TableEntry<'a> {
-    name: &'a str,
-    fields: &'a Map<String, Value>,
+pub(super) struct TableEntry<'a> {
+    pub(super) name: &'a str,
+    pub(super) fields: &'a Map<String, Value>,
 }
 
 impl TableEntry<'_> {
-    fn wrong(&self, key: &str, allowed: &str) -> String {
+    pub(super) fn wrong(&self, key: &str, allowed: &str) -> String {
         format!("{}: {key}: write {allowed}", self.name)
     }
 
-    fn text(&self, key: &str) -> Result<Option<String>, String> {
+    pub(super) fn text(&self, key: &str) -> Result<Option<String>, String> {
         let text = |given: &Value| {
             let text = given
                 .as_str()
@@ -246,7 +246,7 @@ impl TableEntry<'_> {
         self.fields.get(key).map(text).transpose()
     }
 
-    fn switch(&self, key: &str) -> Result<bool, String> {
+    pub(super) fn switch(&self, key: &str) -> Result<bool, String> {
         match self.fields.get(key) {
             None => Ok(false),
             Some(given) => given
@@ -286,11 +286,21 @@ impl TableEntry<'_> {
     }
 }
 
+/// A JSON Schema of the place of a key.
+pub(super) fn key_schema() -> Value {
+    let text = json!({"type": "string", "minLength": 1});
+    let key = |name: &str, value: Value| json!({"type": "object", "properties": {name: value}, "required": [name], "additionalProperties": false});
+    json!({"oneOf": [
+        key("env", text.clone()),
+        key("file", text),
+        key("command", json!({"type": "array", "items": {"type": "string"}, "minItems": 1})),
+    ]})
+}
+
 /// A JSON Schema of `providers`.
 pub(super) fn providers_schema() -> Value {
     let text = json!({"type": "string", "minLength": 1});
     let context = json!({"type": "integer", "minimum": LEAST_CONTEXT, "maximum": 10_000_000});
-    let key = |name: &str, value: Value| json!({"type": "object", "properties": {name: value}, "required": [name], "additionalProperties": false});
     let model = json!({
         "type": "object",
         "properties": {
@@ -307,11 +317,7 @@ pub(super) fn providers_schema() -> Value {
             "properties": {
                 "wire": {"enum": WIRES.map(|(word, _)| word)},
                 "base_url": text,
-                "key": {"oneOf": [
-                    key("env", text.clone()),
-                    key("file", text.clone()),
-                    key("command", json!({"type": "array", "items": {"type": "string"}, "minItems": 1})),
-                ]},
+                "key": key_schema(),
                 "plain_http": {"type": "boolean"},
                 "concurrency": {"type": "integer", "minimum": 1, "maximum": 1_000},
                 "timeout": {"type": "string"},

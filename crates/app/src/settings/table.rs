@@ -13,7 +13,7 @@ use strum::{VariantArray, VariantNames};
 
 use super::choices::{AT_CAP, URGENT};
 use super::kind::{NameUnit, ValueKind};
-use super::{agents, chosen_model, models, providers, vectors};
+use super::{agents, chosen_model, mem0, models, providers, vectors};
 
 /// One setting.
 pub(crate) struct Setting {
@@ -104,7 +104,7 @@ fn is_venue_or_none(name: &str) -> bool {
 }
 
 /// All settings, in the order in which they are shown.
-pub(crate) static ALL: [Setting; 87] = [
+pub(crate) static ALL: [Setting; 88] = [
     Setting {
         name: "person",
         group: SettingGroup::You,
@@ -286,13 +286,27 @@ pub(crate) static ALL: [Setting; 87] = [
         group: SettingGroup::Memory,
         kind: ValueKind::Tables {
             allowed: "{ codex = { memory = \"off\" }, claude-code = { extract_model = \"home/qwen3\" } }; \
-                      memory = \"on\" holds although it is off for everything",
+                      memory = \"on\" holds although it is off for everything, and \"mem0\" names the server of `mem0`",
             fits: |tables| agents::agents(tables).map(drop),
             schema: agents::agents_schema,
             at: |c| &mut c.agents,
         },
         about: "what is different for single agents: with memory off, nothing is learned from an agent's sessions, and \
                 nothing is put before it or found for it; a model of its own reads its sessions",
+        also: &[],
+    },
+    Setting {
+        name: "mem0",
+        group: SettingGroup::Memory,
+        kind: ValueKind::Tables {
+            allowed: "{ url = \"http://127.0.0.1:8888\", key = { env = \"MEM0_KEY\" } }; timeout = \"60s\", \
+                      plain_http = true and also_here = true where you want them",
+            fits: |tables| mem0::mem0(tables).map(drop),
+            schema: mem0::mem0_schema,
+            at: |c| &mut c.mem0,
+        },
+        about: "mem0 server that keeps the memory of agents with memory = \"mem0\" below `agents`, and of teams with \
+                such a member: their conversations are sent there, and recall asks it; also_here keeps both",
         also: &[],
     },
     Setting {

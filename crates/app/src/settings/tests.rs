@@ -259,8 +259,8 @@ fn a_name_without_an_effect_is_refused_with_what_to_write_instead() {
             "memories.extract_model = \"gpt-5.4-mini\": write \"none\", or a provider of",
         ),
         (
-            "agents.a.memory_backend = \"mem0\"",
-            "agents = {…}: a: Daybook keeps memory in files of its own and has no mem0",
+            "agents.a.memory_backend = \"qdrant\"",
+            "agents = {…}: a: memory: write \"on\", \"off\" or \"mem0\" (or MindRoom's",
         ),
         (
             "agents.a.memory_search.mode = \"keyword\"",
@@ -429,12 +429,55 @@ fn values_out_of_range_are_refused_and_not_bent() {
 }
 
 #[test]
-fn mem0_is_refused_with_what_to_write() {
+fn mem0_for_everything_is_refused_with_what_to_write() {
     check_refused(
         "[memory]\nbackend = \"mem0\"",
-        "memory.backend = \"mem0\" (it sets memory): Daybook keeps memory in files of its own and has \
-         no mem0; write \"file\", or \"none\" to switch memory off",
+        "memory.backend = \"mem0\" (it sets memory): a mem0 server keeps the memory of single agents: name it in \
+         `mem0`, and write memory = \"mem0\" for each of them below `agents`; write \"file\" here, or \"none\" to \
+         switch memory off",
     );
+}
+
+#[test]
+fn m56_settings_choose_the_store_of_an_agent_and_a_team() {
+    let file = "teams = [\"ada+bo\", \"bo+cy\", \"cy+dee\"]\nmem0 = { url = \"http://127.0.0.1:8888\" }\n\
+                [agents.ada]\nmemory_backend = \"mem0\"\n[agents.bo.memory]\nbackend = \"file\"\n\
+                [agents.dee]\nmemory = \"off\"";
+    let settings = read(&[], &[], file).expect("it makes sense");
+    let is_there = |name: &str| {
+        let scope = Scope::parse(&settings.tenant, name).expect("a scope");
+        settings.is_in_mem0(&scope)
+    };
+    for (name, expected) in [
+        ("agent/ada", true),
+        ("agent/bo", false),
+        ("agent/cy", false),
+        ("agent/dee", false),
+        ("team/ada+bo", true),
+        ("team/bo+cy", false),
+        ("team/cy+dee", false),
+        ("user/ada", false),
+        ("project/ada", false),
+    ] {
+        assert_eq!(is_there(name), expected, "{name}");
+    }
+    assert!(settings.has_memory_for("ada") && !settings.has_memory_for("dee"));
+    assert!(!settings.switches.is_off(ScopeKind::Agent, "ada"));
+    let error = read(&[], &[], "agents.ada.memory = \"mem0\"").expect_err("no server is named");
+    assert_eq!(
+        error.to_string(),
+        "agents.ada: its memory is in mem0, and no server is named; write mem0 = { url = \"http://127.0.0.1:8888\" }"
+    );
+    for wrong in [
+        "mem0 = { key = { env = \"KEY\" } }",
+        "mem0 = { url = \"\" }",
+        "mem0 = { url = \"http://127.0.0.1:8888\", timeout = \"1h\" }",
+        "mem0 = { url = \"http://127.0.0.1:8888\", key = \"m0-123\" }",
+        "mem0 = { url = \"http://127.0.0.1:8888\", hosts = 1 }",
+    ] {
+        let error = format!("{:#}", read(&[], &[], wrong).expect_err(wrong));
+        assert!(!error.contains("m0-123"), "{error}");
+    }
 }
 
 #[test]

@@ -336,6 +336,42 @@ pub(crate) async fn delete(daybook: &Daybook, thread: &SessionId) -> Result<()> 
     }
 }
 
+/// Most threads that a list goes through, over all of its pages.
+const WALKED: usize = 10_000;
+
+/// Some threads, and where the list goes on.
+pub(crate) struct ThreadPage {
+    pub(crate) threads: Vec<ThreadListing>,
+    /// The value of `after` for the next page.
+    pub(crate) next: Option<String>,
+}
+
+/// A page of the tenant's threads, newest activity first: those behind the thread `after`.
+pub(crate) async fn page(
+    daybook: &Daybook,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<ThreadPage> {
+    let all = list(daybook, if after.is_some() { WALKED } else { limit + 1 }).await?;
+    let from = match after {
+        None => 0,
+        Some(after) => match all.iter().position(|one| one.thread == after) {
+            Some(place) => place + 1,
+            None => {
+                return Err(RequestError::NotFound(format!(
+                    "there is no thread {after} any more; list from the beginning"
+                ))
+                .into());
+            }
+        },
+    };
+    let is_last = from + limit >= all.len();
+    let threads: Vec<ThreadListing> = all.into_iter().skip(from).take(limit).collect();
+    let last = threads.last().filter(|_| !is_last);
+    let next = last.map(|one| one.thread.clone());
+    Ok(ThreadPage { threads, next })
+}
+
 /// The tenant's threads, newest activity first.
 pub(crate) async fn list(daybook: &Daybook, limit: usize) -> Result<Vec<ThreadListing>> {
     let threads = daybook

@@ -397,3 +397,30 @@ fn a_line_that_an_agent_takes_out_of_a_page_stays_away_and_its_words_are_kept() 
     let found = place.stdout(&["recall", "when do deploys happen"]);
     assert!(!found.contains("Tuesdays"), "{found}");
 }
+
+#[test]
+fn a_list_of_threads_goes_on_where_the_page_before_ended() {
+    let server = DaybookServer::start();
+    for name in ["a", "b", "c", "d", "e"] {
+        let thread = json!({"agent": "harbour-bot", "name": format!("thread-{name}")});
+        server.post("/v1/threads", &thread);
+    }
+    let whole = server.get("/v1/threads?limit=5");
+    assert_eq!(whole["next"], Value::Null);
+    let (mut listed, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = server.get(&format!("/v1/threads?limit=2{after}"));
+        listed.extend(page["threads"].as_array().expect("threads").clone());
+        match page["next"].as_str() {
+            Some(next) => after = format!("&after={next}"),
+            None => break,
+        }
+    }
+    assert_eq!((listed.len(), &json!(listed)), (5, &whole["threads"]));
+    server.check(
+        "GET /v1/threads?after=harbour-bot:gone",
+        "",
+        404,
+        "not_found",
+    );
+}

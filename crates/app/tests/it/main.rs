@@ -6,7 +6,9 @@
     reason = "tests use this machine's clock, folders and processes"
 )]
 
+mod access;
 mod agent_databases;
+mod agent_memory;
 mod agents;
 mod agents_history;
 mod archive;

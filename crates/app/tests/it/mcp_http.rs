@@ -393,3 +393,61 @@ fn strangers_are_refused_before_they_reach_the_protocol() {
     }
     assert!(own.request(9, "ping", json!({}))["result"].is_object());
 }
+
+#[test]
+fn a_token_that_allows_reading_alone_changes_nothing_through_a_tool() {
+    let server = DaybookServer::start_in(TestPlace::new(), &["--no-follow"], Stdio::inherit());
+    let made = |name: &str, more: &[&str]| {
+        let command = [&["token", "add", name, "--right", "read"], more].concat();
+        let made = server.place.json(&command);
+        made["token"].as_str().expect("a token").to_owned()
+    };
+    let (reader, brief) = (made("reader", &[]), made("brief", &["--expires", "1ms"]));
+    let own = HttpClient::connect(&server, &server.token, "/mcp");
+    own.call(
+        1,
+        "remember",
+        json!({"text": "the ferry is called Zephyrine"}),
+    );
+    let narrow = HttpClient::connect(&server, &reader, "/mcp");
+    let found = narrow.call(1, "recall", json!({"question": "what is the ferry called"}));
+    assert!(found.to_string().contains("Zephyrine"), "{found}");
+    for (id, tool, arguments) in [
+        (
+            2,
+            "remember",
+            json!({"text": "the ferry is called Halcyon"}),
+        ),
+        (
+            3,
+            "forget",
+            json!({"memory": "the ferry is called Zephyrine"}),
+        ),
+    ] {
+        let params = json!({"name": tool, "arguments": arguments});
+        let refused = narrow.request(id, "tools/call", params)["result"].take();
+        assert_eq!(refused["isError"], true, "{refused}");
+        assert!(
+            refused.to_string().contains("allows reading alone"),
+            "{refused}"
+        );
+    }
+    let found = narrow.call(4, "recall", json!({"question": "what is the ferry called"}));
+    assert!(
+        found.to_string().contains("Zephyrine") && !found.to_string().contains("Halcyon"),
+        "{found}"
+    );
+    // The session goes on for another token of its tenant, by that token's rights; an expired one opens none.
+    let mut wider = HttpClient::new(&server, &server.token);
+    wider.session.clone_from(&narrow.session);
+    wider.call(
+        5,
+        "remember",
+        json!({"text": "the crane is called Halcyon"}),
+    );
+    let late = HttpClient::new(&server, &brief);
+    assert_eq!(late.post(&greeting()).code(), (401, "unauthorized"));
+    server.place.stdout(&["token", "revoke", "reader"]);
+    let ping = request(6, "ping", json!({}));
+    assert_eq!(narrow.post(&ping).code(), (401, "unauthorized"));
+}

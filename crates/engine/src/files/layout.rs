@@ -25,6 +25,8 @@ pub const NAMES: &str = "names.md";
 pub const LOG: &str = "observations.md";
 /// `observations.ids`: the markers of its blocks.
 pub const MARKS: &str = "observations.ids";
+/// What programs of mem0 keep beside memories: each line names the memory, or the session, that it belongs to.
+pub const ATTRIBUTES: &str = "mem0.jsonl";
 /// Folders of the kinds of scopes, below the folder of their tenant.
 pub(super) const KINDS: [&str; 5] = ["users", "agents", "teams", "rooms", "projects"];
 /// Parent folder of all tenants but the local one.

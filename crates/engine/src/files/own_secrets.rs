@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use daybook_text::redact::Redactor;
 
 use super::entry::{PageBlock, is_own_heading, parse_blocks, re_marked, with_pin};
-use super::layout::{LOG, is_engine_file, is_engine_page};
+use super::layout::{ATTRIBUTES, LOG, is_engine_file, is_engine_page};
 
 /// Who wrote a file's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,6 +30,10 @@ impl FileOwner {
         // A block of the log does not show by itself who wrote it.
         if is_engine_page(path) && path != LOG {
             return Self::Page;
+        }
+        // Programs write it through the engine, in a person's name.
+        if path == ATTRIBUTES {
+            return Self::Engine;
         }
         match is_engine_file(path) && !is_edited() {
             true => Self::Engine,

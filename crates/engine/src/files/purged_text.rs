@@ -340,6 +340,18 @@ mod tests {
     }
 
     #[test]
+    fn what_a_program_keeps_beside_a_purged_memory_goes_with_it() {
+        let named = "{\"of\":\"0f8a-host-id\",\"metadata\":{\"source\":\"chat\"}}\n";
+        let quoted = "{\"of\":\"9b1c\",\"metadata\":{\"boat\":\"the Kestrel\"}}\n";
+        let stays = "{\"of\":\"77aa\",\"metadata\":{\"source\":\"letter\"}}\n";
+        let owner = FileOwner::of("mem0.jsonl", || true);
+        let text = format!("{named}{quoted}{stays}");
+        let edit = purged().file("mem0.jsonl", owner, &text);
+        assert_eq!(edit, FileEdit::Replace(stays.to_owned()));
+        assert_eq!(purged().persons_lines(owner, &text), Vec::<usize>::new());
+    }
+
+    #[test]
     fn an_entry_that_the_memory_shows_stays_in_its_past() {
         let line = entry("a", "- kestrel");
         let mut purged = purged();

@@ -19,7 +19,7 @@ use super::entry::block::opens_block;
 use super::entry::log_block;
 use super::entry::{EntryId, PageBlock, parse_blocks, without_line_end, without_marker};
 use super::folder::Folder;
-use super::layout::{CURATED, LOG, MARKS, SUMMARY, folder};
+use super::layout::{CURATED, DAILY, LOG, MARKS, SUMMARY, folder};
 use super::layout_record::recorded;
 use super::log_marks::{annotated, marks_in};
 use super::own_secrets::masked;
@@ -138,10 +138,10 @@ async fn reindex_if(
     let reader = FolderReader::open(&folder).ok().flatten();
     let mut found = BTreeMap::new();
     if reader.is_some() {
-        collect_stamps(&folder, "", 0, &mut found);
-    }
-    if !has_logs_of_days(&folder) {
-        found.retain(|path, _| !is_of_day(path));
+        // Each day has a file, and looking at all of them takes longer than a search.
+        let has_days = has_logs_of_days(&folder);
+        let is_left_out = |path: &str| path == "sessions" || (path == DAILY && !has_days);
+        collect_stamps((&folder, ""), 0, &is_left_out, &mut found);
     }
     let read = |file: &str| {
         let path = FilePath::new(file).ok()?;
@@ -288,7 +288,13 @@ pub async fn is_indexed_as_it_is(
         .any(|(name, stamp)| name == file && *stamp == now))
 }
 
-fn collect_stamps(folder: &Path, below: &str, depth: usize, found: &mut BTreeMap<String, String>) {
+/// Collects stamps of indexed files, without looking into folders that are left out.
+fn collect_stamps(
+    (folder, below): (&Path, &str),
+    depth: usize,
+    is_left_out: &dyn Fn(&str) -> bool,
+    found: &mut BTreeMap<String, String>,
+) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
     };
@@ -308,8 +314,8 @@ fn collect_stamps(folder: &Path, below: &str, depth: usize, found: &mut BTreeMap
         if skip_reason(Path::new(&path), kind).is_some() {
             continue;
         }
-        if kind.is_dir() && depth < MAX_DEPTH && path != "sessions" {
-            collect_stamps(&entry.path(), &path, depth + 1, found);
+        if kind.is_dir() && depth < MAX_DEPTH && !is_left_out(&path) {
+            collect_stamps((&entry.path(), &path), depth + 1, is_left_out, found);
         } else if kind.is_file() && is_indexed(&path) {
             let metadata = entry.metadata().ok();
             found.extend(metadata.and_then(|metadata| Some((path, stamp_of(&metadata)?))));

@@ -49,6 +49,7 @@ fn recalled(label: Likelihood, answers: Vec<RankedAnswer>) -> RecallResult {
         confidence,
         answers,
         without_vectors: None,
+        unanswered: Vec::new(),
     }
 }
 

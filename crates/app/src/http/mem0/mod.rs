@@ -6,6 +6,7 @@
 //!
 //! Not here: what a memory of mem0 is (`service::mem0`).
 
+mod one_memory;
 mod open_source;
 mod platform;
 

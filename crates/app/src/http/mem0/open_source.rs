@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::platform::{added_json, delete_of};
-use super::{AddRequest, Answer, FindRequest, Mem0Body, Mem0Query, owner_of, run};
+use super::{AddRequest, Answer, FindRequest, Mem0Body, Mem0Query, one_memory, owner_of, run};
 use crate::http::bounds::within;
 use crate::http::executor::{RequestExecutor, TenantExecutors};
 use crate::service::mem0::Owners;
@@ -21,8 +21,11 @@ const LIMITS: (usize, usize, f64) = (20, 1_000, 0.1);
 pub(super) fn routes() -> Router<TenantExecutors> {
     Router::new()
         .route("/memories", post(add).get(list).delete(delete_all))
-        .route("/memories/{memory}", get(show).put(update).delete(forget))
-        .route("/memories/{memory}/history", get(history))
+        .route(
+            "/memories/{memory}",
+            get(one_memory::show).put(update).delete(forget),
+        )
+        .route("/memories/{memory}/history", get(one_memory::history))
         .route("/search", post(search))
         .route("/reset", post(reset))
         .route("/entities", get(entities))
@@ -83,43 +86,23 @@ async fn search(executor: RequestExecutor, Mem0Body(asked): Mem0Body<FindRequest
     Ok(Json(json!({"results": found.await?})))
 }
 
-async fn show(executor: RequestExecutor, Path(memory): Path<String>) -> Answer {
-    let shown = run(&executor, |daybook| async move {
-        reading::get(&daybook, &memory).await
-    });
-    Ok(Json(json!(shown.await?)))
-}
-
 async fn update(
     executor: RequestExecutor,
     Path(memory): Path<String>,
     Mem0Body(new): Mem0Body<Update>,
 ) -> Answer {
-    let updated = run(&executor, |daybook| async move {
-        changing::update(&daybook, &memory, new).await
-    });
-    updated.await?;
+    one_memory::update(&executor, memory, new).await?;
     Ok(Json(json!({"message": "Memory updated successfully!"})))
 }
 
 async fn forget(executor: RequestExecutor, Path(memory): Path<String>) -> Answer {
-    let deleted = run(&executor, |daybook| async move {
-        changing::delete(&daybook, &memory).await
-    });
-    deleted.await?;
+    one_memory::forget(&executor, memory).await?;
     Ok(Json(json!({"message": "Memory deleted successfully"})))
 }
 
 async fn delete_all(executor: RequestExecutor, Mem0Query(owners): Mem0Query<Owners>) -> Answer {
     delete_of(&executor, owners).await?;
     Ok(Json(json!({"message": "All relevant memories deleted"})))
-}
-
-async fn history(executor: RequestExecutor, Path(memory): Path<String>) -> Answer {
-    let past = run(&executor, |daybook| async move {
-        reading::history(&daybook, &memory).await
-    });
-    Ok(Json(json!(past.await?)))
 }
 
 /// Forgets all that belongs to a user or an agent. `daybook undo` brings it back.

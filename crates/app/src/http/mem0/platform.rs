@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    AddRequest, Answer, FindRequest, Mem0Body, Mem0Fault, Mem0Query, all_of, owner_of, run,
+    AddRequest, Answer, FindRequest, Mem0Body, Mem0Fault, Mem0Query, all_of, one_memory, owner_of,
+    run,
 };
 use crate::http::bounds::within;
 use crate::http::executor::{RequestExecutor, TenantExecutors};
@@ -40,9 +41,9 @@ pub(super) fn routes() -> Router<TenantExecutors> {
         )
         .route(
             "/v1/memories/{memory}/",
-            get(show).put(update).delete(forget),
+            get(one_memory::show).put(update).delete(forget),
         )
-        .route("/v1/memories/{memory}/history/", get(history))
+        .route("/v1/memories/{memory}/history/", get(one_memory::history))
         .route("/v1/batch/", put(update_batch).delete(delete_batch))
         .route("/v1/entities/", get(entities))
         .route("/v2/entities/{kind}/{name}/", delete(delete_entity))
@@ -156,29 +157,18 @@ async fn listed(
     ))
 }
 
-async fn show(executor: RequestExecutor, Path(memory): Path<String>) -> Answer {
-    let shown = run(&executor, |daybook| async move {
-        reading::get(&daybook, &memory).await
-    });
-    Ok(Json(json!(shown.await?)))
-}
-
 async fn update(
     executor: RequestExecutor,
     Path(memory): Path<String>,
     Mem0Body(new): Mem0Body<Update>,
 ) -> Answer {
-    let updated = run(&executor, |daybook| async move {
-        changing::update(&daybook, &memory, new).await
-    });
-    Ok(Json(json!(updated.await?)))
+    Ok(Json(json!(
+        one_memory::update(&executor, memory, new).await?
+    )))
 }
 
 async fn forget(executor: RequestExecutor, Path(memory): Path<String>) -> Answer {
-    let deleted = run(&executor, |daybook| async move {
-        changing::delete(&daybook, &memory).await
-    });
-    deleted.await?;
+    one_memory::forget(&executor, memory).await?;
     Ok(Json(
         json!({"message": "Memory deleted successfully!", "cascade_count": 0}),
     ))
@@ -198,13 +188,6 @@ pub(super) async fn delete_of(
         changing::delete_all(&daybook, &wanted).await
     })
     .await
-}
-
-async fn history(executor: RequestExecutor, Path(memory): Path<String>) -> Answer {
-    let past = run(&executor, |daybook| async move {
-        reading::history(&daybook, &memory).await
-    });
-    Ok(Json(json!(past.await?)))
 }
 
 #[derive(Deserialize)]

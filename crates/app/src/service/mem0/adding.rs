@@ -4,7 +4,7 @@
 //! program asks what became of it by the session's name.
 
 use anyhow::{Result, bail};
-use daybook_domain::{JobKey, JobKind, Origin, SessionId, Trigger};
+use daybook_domain::{JobKey, JobKind, Origin, Scope, SessionId, Trigger};
 use daybook_engine::append::batch::{ReportedEvent, SpeakerRole};
 use daybook_engine::jobs::memories::Memory;
 use serde::Deserialize;
@@ -115,9 +115,20 @@ impl Addition {
     }
 }
 
+/// The scope of an addition. What a mem0 server keeps is asked of that server: it may even be the program that calls.
+fn own_scope(daybook: &Daybook, given: &Addition) -> Result<Scope> {
+    let scope = given.owners.scope(&daybook.tenant)?;
+    if daybook.settings.is_in_mem0(&scope) {
+        bail!(RequestError::Conflict(format!(
+            "the memory of {scope} is on the mem0 server that settings name; send this to that server"
+        )));
+    }
+    Ok(scope)
+}
+
 /// Keeps each message as it is, and returns the memories.
 pub(crate) async fn add_as_is(daybook: &Daybook, given: &Addition) -> Result<Vec<Mem0Memory>> {
-    let (scope, texts) = (given.owners.scope(&daybook.tenant)?, given.texts()?);
+    let (scope, texts) = (own_scope(daybook, given)?, given.texts()?);
     let mut added = Vec::new();
     for (speaker, text) in texts {
         let origin = match speaker {
@@ -127,16 +138,15 @@ pub(crate) async fn add_as_is(daybook: &Daybook, given: &Addition) -> Result<Vec
             SpeakerRole::System | SpeakerRole::Tool => continue,
         };
         let note = save_note_in(daybook, &text, scope.clone(), origin).await?;
-        let id = note.observation.id.to_string();
-        keep(daybook, &scope, &id, given.kept()).await?;
-        added.push(get(daybook, &id).await?);
+        keep(daybook, &scope, &note.id, given.kept()).await?;
+        added.push(get(daybook, &note.id).await?);
     }
     Ok(added)
 }
 
 /// Takes a conversation to learn from, and returns its name, by which [`event`] knows it.
 pub(crate) async fn add_to_learn(daybook: &Daybook, given: &Addition) -> Result<String> {
-    let (scope, texts) = (given.owners.scope(&daybook.tenant)?, given.texts()?);
+    let (scope, texts) = (own_scope(daybook, given)?, given.texts()?);
     let agent = given.owners.agent_id.as_deref().unwrap_or(NO_OWNER);
     let id: String = random_bytes::<16>()?
         .iter()

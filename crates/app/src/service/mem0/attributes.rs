@@ -9,7 +9,7 @@ use anyhow::Result;
 use daybook_domain::Scope;
 use daybook_engine::files::changes::FileChanges;
 use daybook_engine::files::error::FilesError;
-use daybook_engine::files::layout::folder;
+use daybook_engine::files::layout::{ATTRIBUTES, folder};
 use daybook_engine::files::path::FilePath;
 use daybook_engine::files::reader;
 use daybook_engine::jobs::memories::Memory;
@@ -21,8 +21,6 @@ use super::Owners;
 use crate::service::file_changes::plan_change;
 use crate::service::memory_changes::RequestedBy;
 use crate::wiring::Daybook;
-
-const FILE: &str = "mem0.jsonl";
 
 /// What is kept of one memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -53,7 +51,8 @@ impl Attributes {
     /// Those of a scope. A line that cannot be read costs no other.
     pub(super) fn load(daybook: &Daybook, scope: &Scope) -> Result<Self> {
         let folder = folder(&daybook.root, scope);
-        let text = reader::text(&folder, &FilePath::engine_file(FILE)).map_err(FilesError::from)?;
+        let text =
+            reader::text(&folder, &FilePath::engine_file(ATTRIBUTES)).map_err(FilesError::from)?;
         Ok(Self::parse(&text.unwrap_or_default()))
     }
 
@@ -89,7 +88,7 @@ pub(super) async fn keep(
     of: &str,
     kept: Option<Kept>,
 ) -> Result<()> {
-    let file = FilePath::engine_file(FILE);
+    let file = FilePath::engine_file(ATTRIBUTES);
     let before = Attributes::load(daybook, scope)?;
     let with = |mut attributes: Attributes| {
         match &kept {

@@ -242,7 +242,8 @@ async fn scopes(daybook: &Daybook, filter: &Filter) -> Result<Vec<Scope>> {
         ScopeKind::Project | ScopeKind::Team | ScopeKind::Room => false,
     };
     let scopes = known.into_iter().map(|state| state.scope);
-    Ok(scopes.filter(may_hold).collect())
+    let is_here = |scope: &Scope| !daybook.settings.is_in_mem0(scope);
+    Ok(scopes.filter(may_hold).filter(is_here).collect())
 }
 
 /// The filter for all that belongs to these owners.

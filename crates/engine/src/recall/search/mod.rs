@@ -117,6 +117,9 @@ pub struct RecallResult {
     pub answers: Vec<RankedAnswer>,
     /// Why the search used words alone although the question has an embedder.
     pub without_vectors: Option<String>,
+    /// Parts of memory that were to be searched and did not answer, each with the reason. The search itself leaves none
+    /// out: its caller adds those of other servers.
+    pub unanswered: Vec<String>,
 }
 
 impl RecallResult {
@@ -189,6 +192,7 @@ fn record_fields(span: &Span, search: &SearchOutcome) {
         confidence,
         answers,
         without_vectors: _,
+        unanswered: _,
     } = &search.recalled;
     span.record("candidates", search.candidates);
     span.record("answers", answers.len());
@@ -315,6 +319,7 @@ impl Search<'_> {
                 confidence,
                 answers,
                 without_vectors: vector.missing.clone(),
+                unanswered: Vec::new(),
             },
         })
     }
