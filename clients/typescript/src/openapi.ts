@@ -1390,7 +1390,7 @@ export interface components {
         JobList: {
             /** @description Events that were given up after failures; on the first page alone. */
             gaps: components["schemas"]["ListedGap"][];
-            /** @description The jobs of this page, by name. */
+            /** @description The jobs of this page, by kind and key. */
             jobs: components["schemas"]["ListedJob"][];
             /** @description The value of `after` for the next page; `null` on the last. */
             next?: string | null;
@@ -1456,6 +1456,8 @@ export interface components {
         };
         /** @description Threads. */
         ListAnswer: {
+            /** @description The value of `after` for the next page; `null` on the last. */
+            next?: string | null;
             threads: components["schemas"]["ThreadListing"][];
         };
         /** @description One memory file. */
@@ -1608,7 +1610,10 @@ export interface components {
         };
         /** @description A change that was made. */
         MemoryChange: {
-            /** @description The commit that made it, and that `daybook undo` takes back; `null` when everything was so already. */
+            /**
+             * @description The commit that made it, and that `daybook undo` takes back; `null` when everything was so already,
+             *     or where a mem0 server keeps the memory.
+             */
             commit?: string | null;
             /** @description Whose memory it was made in. */
             scope: string;
@@ -1774,6 +1779,8 @@ export interface components {
              */
             confidence_score: number;
             results: components["schemas"]["SearchResult"][];
+            /** @description Parts of memory that did not answer, each with the reason: an agent's memory on a mem0 server that is down. */
+            unanswered?: string[];
             /**
              * @description Why the answers were found by words alone, where the settings choose an embedding model that could not be
              *     used.
@@ -3499,7 +3506,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The jobs, by name */
+            /** @description The jobs, by kind and key */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4285,6 +4292,8 @@ export interface operations {
                  * @example 20
                  */
                 limit?: number;
+                /** @description The value of `next` of the page before. */
+                after?: string;
             };
             header?: never;
             path?: never;

@@ -54,7 +54,7 @@ export const routes: { [Name in keyof operations]: Route } = {
   showCitation: {"method":"GET","path":"/v1/show","query":["citation","around","agent","user","room_id","team","project"],"hasBody":false,"isKeyed":false,"answer":"application/json"},
   getSpend: {"method":"GET","path":"/v1/spend","query":["by","since"],"hasBody":false,"isKeyed":false,"answer":"application/json"},
   getStatus: {"method":"GET","path":"/v1/status","query":[],"hasBody":false,"isKeyed":false,"answer":"application/json"},
-  listThreads: {"method":"GET","path":"/v1/threads","query":["limit"],"hasBody":false,"isKeyed":false,"answer":"application/json"},
+  listThreads: {"method":"GET","path":"/v1/threads","query":["limit","after"],"hasBody":false,"isKeyed":false,"answer":"application/json"},
   createThread: {"method":"POST","path":"/v1/threads","query":[],"hasBody":true,"isKeyed":true,"answer":"application/json"},
   deleteThread: {"method":"DELETE","path":"/v1/threads/{thread}","query":[],"hasBody":false,"isKeyed":true,"answer":"application/json"},
   compactThread: {"method":"POST","path":"/v1/threads/{thread}/compact","query":[],"hasBody":true,"isKeyed":true,"answer":"application/json"},

@@ -815,10 +815,12 @@ class Operations(SyncTransport):
         self,
         *,
         limit: int | None = None,
+        after: str | None = None,
     ) -> ListAnswer:
         """List the threads, newest activity first."""
         params: dict[str, Any] = {
             "limit": limit,
+            "after": after,
         }
         return cast("ListAnswer", self._json("GET", "/v1/threads", query=params))
 
@@ -1795,10 +1797,12 @@ class AsyncOperations(AsyncTransport):
         self,
         *,
         limit: int | None = None,
+        after: str | None = None,
     ) -> ListAnswer:
         """List the threads, newest activity first."""
         params: dict[str, Any] = {
             "limit": limit,
+            "after": after,
         }
         return cast("ListAnswer", await self._json("GET", "/v1/threads", query=params))
 

@@ -436,7 +436,7 @@ class JobList(TypedDict):
     """Some jobs, what was given up, and where the list goes on."""
     # Events that were given up after failures; on the first page alone.
     gaps: list[ListedGap]
-    # The jobs of this page, by name.
+    # The jobs of this page, by kind and key.
     jobs: list[ListedJob]
     # The value of `after` for the next page; `null` on the last.
     next: NotRequired[str | None]
@@ -490,6 +490,8 @@ class LineOrigin(TypedDict):
 
 class ListAnswer(TypedDict):
     """Threads."""
+    # The value of `after` for the next page; `null` on the last.
+    next: NotRequired[str | None]
     threads: list[ThreadListing]
 
 
@@ -596,7 +598,8 @@ class ListedSession(TypedDict):
 
 class MemoryChange(TypedDict):
     """A change that was made."""
-    # The commit that made it, and that `daybook undo` takes back; `null` when everything was so already.
+    # The commit that made it, and that `daybook undo` takes back; `null` when everything was so already, or
+    # where a mem0 server keeps the memory.
     commit: NotRequired[str | None]
     # Whose memory it was made in.
     scope: str
@@ -731,6 +734,9 @@ class RecallAnswer(TypedDict):
     # The same as a number from 0 to 1, comparable between questions.
     confidence_score: float
     results: list[SearchResult]
+    # Parts of memory that did not answer, each with the reason: an agent's memory on a mem0 server that is
+    # down.
+    unanswered: NotRequired[list[str]]
     # Why the answers were found by words alone, where the settings choose an embedding model that could not
     # be used.
     without_vectors: NotRequired[str | None]
