@@ -221,7 +221,7 @@ fn what_a_block_asks_in_vain_is_named_and_the_rest_is_taken() {
     let block = place.write("block.yaml", &BLOCK.replace("file", "mem0"));
     let said = place.stdout(&["config", "import", &block.display().to_string()]);
     assert!(
-        said.contains("refused: memory.backend = \"mem0\" (it sets memory): Daybook keeps memory in files of its own"),
+        said.contains("refused: memory.backend = \"mem0\" (it sets memory): a mem0 server keeps the memory of single agents"),
         "{said}"
     );
     assert!(file(&place).contains("idle = \"75s\"") && !file(&place).contains("memory"));

@@ -57,6 +57,8 @@ const VERDICT: usize = 3;
 const STRONG_CUE: i32 = 50;
 /// What a sentence of a long message needs more: people paste into these.
 const LONG_MESSAGE: f32 = 1.5;
+/// Least weight of a cue by which a question objects: "why don't you …?".
+const OBJECTION: i32 = 40;
 /// What a sentence needs less that the agent conceded.
 const CONCEDED_WORTH: f32 = 2.0;
 /// Fewest content words of it.
@@ -227,6 +229,7 @@ fn is_likely(
         // "Rename A to B", "replace A with B": an order that settles something.
         Kind::Decision if context.brief && has_strong(Cue::Decision) => return true,
         _ if is_order(low, lexicon) => LIKELY_ORDER,
+        Kind::Preference if context.brief && has_strong(Cue::Preference) => return true,
         Kind::Fact => LIKELY_FACT,
         Kind::Preference | Kind::Correction if has_strong(Cue::Preference) => LIKELY_BY_CUE,
         Kind::Decision | Kind::Correction if has_strong(Cue::Decision) => LIKELY_BY_CUE,
@@ -237,8 +240,11 @@ fn is_likely(
         _ => LIKELY_CORRECTION,
     };
     let more = if context.brief { 0.0 } else { LONG_MESSAGE };
-    // A question is answered, whatever the agent says first.
-    let is_point = context.conceded && !asks;
+    // A mere question is answered, whatever the agent says first.
+    let objects = lexicon
+        .strongest(Cue::Correction, low)
+        .is_some_and(|it| it.0 >= OBJECTION);
+    let is_point = context.conceded && (objects || !asks);
     let less = if is_point { CONCEDED_WORTH } else { 0.0 };
     let is_own = kind != Kind::Fact || !is_quotation(low);
     let parts = [

@@ -241,7 +241,7 @@ fn orders_questions_and_news_are_not_kept() {
         "don't push yet",
         "is there a better way?",
         "go ahead and cover the other commands with tests, in whichever way fits",
-        "lets store the path in the record, updating all the records in the process",
+        "lets migrate all the records and their entries to the new layout",
         "make sure to pull in the newest changes from main",
         "please move the tests to a folder of their own",
         "no, we were working on the second task",
