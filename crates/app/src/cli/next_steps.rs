@@ -33,6 +33,8 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("What failed", "what failed, and what fixed it"),
     ("left off", "what is still open"),
 ];
+/// Most words of a quotation that is searched for.
+const WORDS: usize = 8;
 /// Columns before what is suggested.
 const INDENT: usize = 21;
 
@@ -173,5 +175,17 @@ fn questions_about(memory: &str) -> Vec<String> {
     let is_held = |title: &&str| titles.iter().any(|held| held.contains(*title));
     let sections = QUESTIONS.iter().filter(|(title, _)| is_held(title));
     let sections = sections.map(|(_, question)| (*question).to_owned());
-    value.into_iter().chain(sections).collect()
+    value
+        .into_iter()
+        .chain(sections)
+        .chain(quoted(memory))
+        .collect()
+}
+
+/// The first words that a memory quotes from a person, which it surely finds again.
+fn quoted(memory: &str) -> Option<String> {
+    let mut lines = memory.lines().filter_map(|line| line.strip_prefix("- \""));
+    let words = lines.next()?.split_once('"')?.0;
+    let words = words.trim_matches(|c: char| !c.is_alphanumeric());
+    Some(words.split(' ').take(WORDS).collect::<Vec<_>>().join(" "))
 }
