@@ -63,7 +63,7 @@ daybook-bench secrets [--seed N] [--cases N] [--family NAME]... [--json]
 
 fn main() -> Result<()> {
     type Question = (&'static str, &'static str, fn() -> Result<()>);
-    let questions: [Question; 34] = [
+    let questions: [Question; 35] = [
         (
             "import",
             "how fast are real transcripts taken in?",

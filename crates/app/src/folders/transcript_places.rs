@@ -178,8 +178,6 @@ const CHATS_OF_CODE: &[&str] = &[
     "Code - Insiders/User/globalStorage/emptyWindowChatSessions",
 ];
 
-/// The history that Aider keeps in a project's folder.
-
 /// The agents that keep sessions in a project's folder: for people, in session ids, and the file.
 const IN_PROJECTS: &[(&str, &str, &str)] = &[
     ("Aider", "aider", AIDER_HISTORY),
