@@ -24,8 +24,8 @@ use super::scope_choice::ScopeChoice;
 use crate::models::mem0_server::{Mem0Error, Mem0Server, ServerMemory, is_id};
 use crate::wiring::Daybook;
 
-/// Longest wait for the answers to one question: an agent waits for them.
-const SEARCH: Duration = Duration::from_secs(10);
+/// Longest wait for the answers to one question: an agent waits for them, and an answer over HTTP has 10 seconds in all.
+const SEARCH: Duration = Duration::from_secs(5);
 /// The similarity below which a memory is no answer to a strict question.
 const STRICT: f64 = 0.5;
 

@@ -220,11 +220,11 @@ fn is_likely(
         return true;
     }
     let lasts = lexicon.has_cue(Cue::Lasting, low);
-    let has_strong = |cue| {
-        lexicon
-            .strongest(cue, low)
-            .is_some_and(|it| it.0 >= STRONG_CUE)
+    let has = |cue, least| {
+        let strongest = lexicon.strongest(cue, low);
+        strongest.is_some_and(|(weight, _)| weight >= least)
     };
+    let has_strong = |cue| has(cue, STRONG_CUE);
     let least = match kind {
         // "Rename A to B", "replace A with B": an order that settles something.
         Kind::Decision if context.brief && has_strong(Cue::Decision) => return true,
@@ -241,10 +241,7 @@ fn is_likely(
     };
     let more = if context.brief { 0.0 } else { LONG_MESSAGE };
     // A mere question is answered, whatever the agent says first.
-    let objects = lexicon
-        .strongest(Cue::Correction, low)
-        .is_some_and(|it| it.0 >= OBJECTION);
-    let is_point = context.conceded && (objects || !asks);
+    let is_point = context.conceded && (has(Cue::Correction, OBJECTION) || !asks);
     let less = if is_point { CONCEDED_WORTH } else { 0.0 };
     let is_own = kind != Kind::Fact || !is_quotation(low);
     let parts = [
