@@ -21,9 +21,9 @@ pub(crate) struct ServeCommand {
     /// Address and port to listen on; port 0 takes any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8765")]
     listen: SocketAddr,
-    /// Allow an address that other machines reach. Tokens alone protect it: put a proxy with TLS before it
-    #[arg(long, visible_alias = "behind-proxy")]
-    allow_remote: bool,
+    /// Answer other machines, too: a proxy with TLS, or a tunnel, stands between them and this server
+    #[arg(long)]
+    behind_proxy: bool,
     /// Do not follow what the agents of this machine write
     #[arg(long)]
     no_follow: bool,
@@ -34,14 +34,14 @@ impl ServeCommand {
     pub(super) fn here(listen: SocketAddr, no_follow: bool) -> Self {
         Self {
             listen,
-            allow_remote: false,
+            behind_proxy: false,
             no_follow,
         }
     }
 
     pub(crate) fn run(&self, common: &CommonArgs) -> Result<ExitCode> {
         self.run_with(common, |_, listening| {
-            if self.allow_remote {
+            if self.behind_proxy {
                 warn_of_remote(listening.socket);
             }
             print_listening(common, listening)
@@ -54,10 +54,10 @@ impl ServeCommand {
         common: &CommonArgs,
         on_listening: impl FnOnce(&Daybook, &Listening) -> Result<()>,
     ) -> Result<ExitCode> {
-        if !self.listen.ip().is_loopback() && !self.allow_remote {
+        if !self.listen.ip().is_loopback() && !self.behind_proxy {
             bail!(
-                "other machines can reach {}, and HTTP is not encrypted; listen on \
-                 127.0.0.1, or say --allow-remote",
+                "other machines can reach {}, and plain HTTP would send the token and the memory unencrypted; \
+                 listen on 127.0.0.1, or put a proxy with TLS before this server and say --behind-proxy",
                 self.listen.ip()
             );
         }
@@ -72,7 +72,7 @@ impl ServeCommand {
         http::run(
             &daybook,
             self.listen,
-            self.allow_remote,
+            self.behind_proxy,
             &stop,
             |listening| on_listening(&daybook, listening),
         )?;
@@ -80,7 +80,7 @@ impl ServeCommand {
     }
 }
 
-/// What `--allow-remote` lets in, on standard error: a script that starts a server reads the other stream.
+/// What `--behind-proxy` lets in, on standard error: a script that starts a server reads the other stream.
 fn warn_of_remote(address: SocketAddr) {
     let reach = match (address.ip().is_loopback(), address.ip().is_unspecified()) {
         (true, _) => "programs of this machine, under any host name".to_owned(),
@@ -91,8 +91,8 @@ fn warn_of_remote(address: SocketAddr) {
         (false, false) => format!("every machine that reaches {address}"),
     };
     crate::terminal::messages::print_notice(&format!(
-        "--allow-remote: this server answers {reach}. The token alone protects the memory, and nothing is \
-         encrypted (no TLS): put a TLS proxy or a tunnel before it."
+        "--behind-proxy: this server answers {reach}. It serves no TLS itself: let no machine reach it but \
+         through a proxy with TLS or a tunnel, since the token alone protects the memory."
     ));
 }
 

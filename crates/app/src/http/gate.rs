@@ -214,7 +214,7 @@ fn own_host(request: &Request<Body>) -> Result<(), HttpFault> {
         "wrong_host",
         format!(
             "the request asks for the host \"{named}\", and this server answers as 127.0.0.1, \
-             [::1] and localhost alone; --allow-remote allows other names"
+             [::1] and localhost alone; --behind-proxy allows other names"
         ),
     ))
 }

@@ -104,7 +104,7 @@ pub(crate) struct Listening {
 pub(crate) fn run(
     daybook: &Arc<Daybook>,
     address: SocketAddr,
-    allow_remote: bool,
+    behind_proxy: bool,
     stop: &Stop,
     on_listening: impl FnOnce(&Listening) -> Result<()>,
 ) -> Result<()> {
@@ -125,7 +125,7 @@ pub(crate) fn run(
     let table = ConnectionTable::new(ConnectionLimits::within(descriptors));
     // Each request opens some files of the store.
     let requests = (descriptors / 16).clamp(1, REQUESTS);
-    let gate = RequestGate::of(daybook, tokens, allow_remote);
+    let gate = RequestGate::of(daybook, tokens, behind_proxy);
     let app = app(gate, TenantExecutors::new(daybook, requests, stop));
     let runtime = runtime()?;
     let served = runtime.block_on(listen::serve(listener, app, table, token_file, stop));

@@ -214,15 +214,15 @@ fn many_notes_at_once_are_all_kept() {
 }
 
 #[test]
-fn what_allowing_other_machines_opens_is_said_at_the_start() {
+fn what_a_server_behind_a_proxy_opens_is_said_at_the_start() {
     let place = TestPlace::new();
     let log = place.home().join("log");
     let out = Stdio::from(File::create(&log).expect("a file"));
-    let server = DaybookServer::start_in(place, &["--allow-remote"], out);
+    let server = DaybookServer::start_in(place, &["--behind-proxy"], out);
     server.get("/health");
     let said = fs::read_to_string(&log).expect("a file");
     assert!(
-        said.contains("The token alone protects the memory"),
+        said.contains("the token alone protects the memory"),
         "{said}"
     );
     assert!(

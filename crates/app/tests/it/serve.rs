@@ -527,12 +527,15 @@ fn the_end_signal_ends_it() {
 }
 
 #[test]
-fn other_machines_are_kept_out_unless_they_are_asked_in() {
+fn plain_http_beyond_this_machine_is_refused_without_a_proxy() {
     let place = TestPlace::new();
-    let output = place.run(&["serve", "--listen", "0.0.0.0:0"]);
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !output.status.success() && error.contains("--allow-remote"),
-        "{error}"
-    );
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let output = place.run(&["serve", "--listen", address]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && error.contains("--behind-proxy"),
+            "{address}: {error}"
+        );
+        assert!(!place.root().exists(), "{address}: it had begun to serve");
+    }
 }
