@@ -118,20 +118,34 @@ impl Distances {
         for (planes, query) in words {
             let groups = planes.as_chunks::<TOGETHER>().0.iter().enumerate();
             for (at, planes) in groups {
-                // Inverting the query's bits turns each difference into a one.
-                let flip = |n: usize| 0_u64.wrapping_sub(query >> (TOGETHER * at + n) & 1);
-                let one = |n: usize| planes[n].map(|word| word ^ flip(n));
-                let (ones, a) = add(sums[0], one(0), one(1));
-                let (ones, b) = add(ones, one(2), one(3));
+                let query = query >> (TOGETHER * at);
+                let (ones, a) = add(
+                    sums[0],
+                    differing(planes[0], query),
+                    differing(planes[1], query >> 1),
+                );
+                let (ones, b) = add(
+                    ones,
+                    differing(planes[2], query >> 2),
+                    differing(planes[3], query >> 3),
+                );
                 let (twos, c) = add(sums[1], a, b);
-                let (ones, a) = add(ones, one(4), one(5));
-                let (ones, b) = add(ones, one(6), one(7));
+                let (ones, a) = add(
+                    ones,
+                    differing(planes[4], query >> 4),
+                    differing(planes[5], query >> 5),
+                );
+                let (ones, b) = add(
+                    ones,
+                    differing(planes[6], query >> 6),
+                    differing(planes[7], query >> 7),
+                );
                 let (twos, d) = add(twos, a, b);
                 let (fours, mut carry) = add(sums[2], c, d);
                 [sums[0], sums[1], sums[2]] = [ones, twos, fours];
                 for sum in &mut sums[3..] {
-                    let both = std::array::from_fn(|lane| sum[lane] & carry[lane]);
-                    *sum = std::array::from_fn(|lane| sum[lane] ^ carry[lane]);
+                    let both = and(*sum, carry);
+                    *sum = xor(*sum, carry);
                     carry = both;
                     if carry == [0; LANES] {
                         break;
@@ -158,7 +172,7 @@ impl Distances {
                 }
             }
         }
-        std::array::from_fn(|lane| less[lane] | equal[lane])
+        or(less, equal)
     }
 
     fn get(&self, lane: usize, bit: usize) -> u32 {
@@ -169,13 +183,34 @@ impl Distances {
     }
 }
 
+/// A one for each vector whose sign differs from the lowest bit of `query`: inverting by that bit turns each difference
+/// into a one.
+#[inline(always)]
+fn differing(plane: Plane, query: u64) -> Plane {
+    xor(plane, [0_u64.wrapping_sub(query & 1); LANES])
+}
+
 /// Adds three planes: their sums' lower digits, and the carries.
 #[inline(always)]
 fn add(one: Plane, two: Plane, three: Plane) -> (Plane, Plane) {
-    let half: Plane = std::array::from_fn(|lane| one[lane] ^ two[lane]);
-    let sum = std::array::from_fn(|lane| half[lane] ^ three[lane]);
-    let carry = std::array::from_fn(|lane| one[lane] & two[lane] | half[lane] & three[lane]);
-    (sum, carry)
+    let half = xor(one, two);
+    (xor(half, three), or(and(one, two), and(half, three)))
+}
+
+// Written out word by word: this crate is compiled for size, which makes a call of each word of `array::from_fn`.
+#[inline(always)]
+fn xor([a, b, c, d]: Plane, [e, f, g, h]: Plane) -> Plane {
+    [a ^ e, b ^ f, c ^ g, d ^ h]
+}
+
+#[inline(always)]
+fn and([a, b, c, d]: Plane, [e, f, g, h]: Plane) -> Plane {
+    [a & e, b & f, c & g, d & h]
+}
+
+#[inline(always)]
+fn or([a, b, c, d]: Plane, [e, f, g, h]: Plane) -> Plane {
+    [a | e, b | f, c | g, d | h]
 }
 
 /// Rows for columns: bit `n` of word `m` becomes bit `m` of word `n`.
