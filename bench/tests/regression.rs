@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// Alone, because a test beside it would take the processor from one side of a ratio.
 #[test]
-#[ignore = "measures time; run it alone: cargo test --workspace --test regression -- --ignored"]
+#[ignore = "measures time; run it alone: cargo everything --test regression -- --ignored"]
 fn nothing_takes_twice_as_long_as_it_should() {
     let bench = Command::new(env!("CARGO_BIN_EXE_daybook-bench"))
         .arg("regression")

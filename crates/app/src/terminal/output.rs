@@ -1,6 +1,9 @@
 //! Output: for people on a terminal, and JSON alone with `--json`.
 
 #[cfg(feature = "interfaces")]
+use std::io::Write as _;
+
+#[cfg(feature = "interfaces")]
 use anstyle::{AnsiColor, Style};
 use daybook_domain::Timestamp;
 
@@ -25,10 +28,12 @@ macro_rules! eprint_line {
 #[cfg(feature = "interfaces")]
 pub(crate) use {eprint_line, print_line};
 
-/// Prints one JSON document to standard output.
+/// Prints one JSON document to standard output: in one write, since a program that goes on, as `open` does, is read by
+/// others as its output comes.
 #[cfg(feature = "interfaces")]
 pub(crate) fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    anstream::println!("{}", serde_json::to_string_pretty(value)?);
+    let text = serde_json::to_string_pretty(value)? + "\n";
+    std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
 }
 

@@ -23,6 +23,16 @@ const HOSTILE =
   "<script>document.title='run'</script><img src=http://evil.example/x.png onerror=\"document.title='run'\">" +
   "[tides](javascript:alert(1)) <form action=http://evil.example/> \u202egpj.exe\u200b \u0007" + "wide".repeat(80);
 
+// What a program prints with --json and goes on after; it may come in several parts.
+const jsonPrinted = (child) =>
+  new Promise((resolve) => {
+    let text = "";
+    child.stdout.on("data", (part) => {
+      text += part;
+      if (text.trimEnd().endsWith("}")) resolve(JSON.parse(text));
+    });
+  });
+
 const run = (...words) => execFileSync(daybook, [...words, "--root", root], { encoding: "utf8" });
 
 // A session in the shape of Claude Code: what a web page says becomes an option, and the person takes it.
@@ -93,13 +103,7 @@ const server = spawn(daybook, ["open", "--listen", "127.0.0.1:0", "--no-browser"
 });
 // Nothing is left behind, whatever fails.
 process.on("exit", () => server.kill("SIGKILL"));
-const printed = await new Promise((resolve) => {
-  let text = "";
-  server.stdout.on("data", (part) => {
-    text += part;
-    if (text.trimEnd().endsWith("}")) resolve(JSON.parse(text));
-  });
-});
+const printed = await jsonPrinted(server);
 const base = new URL(printed.address).origin;
 const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
 let requests = 0;
@@ -224,9 +228,9 @@ const paid = spawn(daybook, ["open", "--listen", "127.0.0.1:0", "--no-browser", 
   stdio: ["ignore", "pipe", "inherit"],
 });
 process.on("exit", () => paid.kill("SIGKILL"));
-const [entrance] = await once(paid.stdout, "data");
+const entrance = await jsonPrinted(paid);
 walked.page.removeAllListeners("request");
-await walked.page.goto(JSON.parse(entrance).address);
+await walked.page.goto(entrance.address);
 const other_base = new URL(walked.page.url()).origin;
 for (const colorScheme of ["light", "dark"]) {
   for (const width of [1100, 360]) {

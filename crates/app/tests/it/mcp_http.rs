@@ -251,8 +251,9 @@ fn a_cancelled_call_does_no_work_and_its_session_goes_on() {
     let database = rusqlite::Connection::open(server.place.root().join("daybook.db"));
     let database = database.expect("a database");
     database.execute_batch("BEGIN IMMEDIATE").expect("a lock");
-    // The first waits for the database, and the second for the first.
-    let first = client.begin("POST", "", &remember(1, "the gulls nest in April"));
+    // The first waits for the database, and the second for the first, once that has begun.
+    let mut first = client.begin("POST", "", &remember(1, "the gulls nest in April"));
+    assert!(!first.fill_buf().expect("a head").is_empty());
     let mut second = client.begin("POST", "", &remember(2, "the heron fishes at dusk"));
     let mut head = String::new();
     second.read_line(&mut head).expect("a line");

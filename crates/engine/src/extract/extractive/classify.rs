@@ -207,7 +207,7 @@ pub(super) fn classify(
 }
 
 /// Whether a sentence with a cue is one worth keeping, rather than an order or a remark of the moment, of which people
-/// write twenty for one that lasts. What refuses a call or stops the agent is.
+/// write twenty for one that lasts. What refuses a call or stops the agent is, unless it only asks.
 fn is_likely(
     kind: Kind,
     features: &SentenceFeatures<'_>,
@@ -216,7 +216,7 @@ fn is_likely(
 ) -> bool {
     let low = features.low.as_str();
     let asks = low.ends_with(['?', '？']);
-    if kind != Kind::Fact && (context.refused || (context.stopped && !asks)) {
+    if kind != Kind::Fact && !asks && (context.refused || context.stopped) {
         return true;
     }
     let lasts = lexicon.has_cue(Cue::Lasting, low);
