@@ -216,7 +216,8 @@ fn is_likely(
 ) -> bool {
     let low = features.low.as_str();
     let asks = low.ends_with(['?', '？']);
-    if kind != Kind::Fact && !asks && (context.refused || context.stopped) {
+    let reacts = context.refused || context.stopped;
+    if kind != Kind::Fact && reacts && !asks && !is_order(low, lexicon) {
         return true;
     }
     let lasts = lexicon.has_cue(Cue::Lasting, low);
