@@ -4,10 +4,11 @@
 //! fixture's own statements stand in the first copy alone, and the others have invented words: a real session states little
 //! that is worth keeping. All formats get the same words, so that they differ in what a format costs.
 //!
-//! Most bytes of an agent's session are no words of anybody: in 124 MB of real sessions of Claude Code one message of a
-//! person or an agent stands in 31 KB. Here the output of tools is made so long that one stands in [`BESIDE_PROSE`]. Formats
-//! of conversations have no such output; every message there is tokenised, embedded and read for what it states, so their
-//! rate is that of learning, and is shown in messages a second too.
+//! Most bytes of an agent's session are no words of a person or an agent: in 124 MB of real sessions of Claude Code each message of a
+//! person or an agent has 4.6 KB of tools' output beside it, and 25 KB of other fields. Here it has as much output and few
+//! other fields, so these rates are far below those of real sessions (`import` measures these), and a format is compared
+//! with Claude Code's. Formats of conversations have no output: each message is tokenised, embedded and read for what it
+//! states. They are compared with Claude Code's sessions of words alone.
 
 use std::fs;
 use std::path::Path;
@@ -33,11 +34,11 @@ const FILE_BYTES: usize = 4 * 1024 * 1024;
 /// Words of each prose text.
 const WORDS: u64 = 60;
 /// Bytes of tools' output beside each prose text.
-const BESIDE_PROSE: usize = 12 * 1024;
+const BESIDE_PROSE: usize = 4_600;
 /// Words of a line of a tool's output.
 const LINE_WORDS: u64 = 8;
-/// Megabytes a second that every format of agents must reach.
-const WANTED: f64 = 40.0;
+/// Share of Claude Code's rate that every format must reach: 40 of 75 MB/s.
+const WANTED: f64 = 40.0 / 75.0;
 /// The fixture that the others are compared with.
 const COMPARED_WITH: &str = "claude-code.jsonl";
 /// Lists of a document that hold its messages.
@@ -78,49 +79,49 @@ pub(crate) fn import() -> Result<()> {
         .iter()
         .find(|(name, _)| *name == COMPARED_WITH)
         .context("the fixture of Claude Code")?;
-    let base = rate(compared)?;
+    let base = rate(compared, &tool_outputs(compared)?)?;
+    let words = rate(compared, &[])?;
+    print(COMPARED_WITH, &base, 1.0);
+    print("  words alone", &words, 1.0);
     let mut slow = Vec::new();
-    for fixture in TRANSCRIPTS {
-        let rate = rate(&fixture)?;
-        println!(
-            "  {:<22} {:>7.1} MB/s {:>8.0} events/s   {:>5.2} of Claude Code's{}",
-            fixture.0,
-            rate.megabytes,
-            rate.events,
-            rate.megabytes / base.megabytes,
-            if rate.has_output {
-                ""
-            } else {
-                "   words alone"
-            },
-        );
-        if rate.has_output && rate.megabytes < WANTED {
+    let others = TRANSCRIPTS.iter().filter(|one| one.0 != COMPARED_WITH);
+    for fixture in others {
+        let outputs = tool_outputs(fixture)?;
+        let rate = rate(fixture, &outputs)?;
+        let base = if outputs.is_empty() { &words } else { &base };
+        let share = rate.megabytes / base.megabytes;
+        print(fixture.0, &rate, share);
+        if share < WANTED {
             slow.push(fixture.0);
         }
     }
     ensure!(
         slow.is_empty(),
-        "slower than {WANTED} MB/s: {}",
+        "slower than {WANTED:.2} of Claude Code's: {}",
         slow.join(", ")
     );
     Ok(())
+}
+
+fn print(name: &str, rate: &Rate, share: f64) {
+    let (megabytes, events) = (rate.megabytes, rate.events);
+    println!(
+        "  {name:<22} {megabytes:>7.1} MB/s {events:>7.0} events/s   {share:>5.2} of Claude Code's"
+    );
 }
 
 /// What the whole process does in a second, learning included.
 struct Rate {
     megabytes: f64,
     events: f64,
-    /// Whether the fixture has output of tools.
-    has_output: bool,
 }
 
-fn rate((name, bytes): &(&str, &[u8])) -> Result<Rate> {
+fn rate((name, bytes): &(&str, &[u8]), outputs: &[String]) -> Result<Rate> {
     let place = tempfile::tempdir()?;
     let folder = place.path().join("transcripts");
-    let outputs = tool_outputs(name, bytes)?;
     let mut total = 0;
     for nth in 0..FILES {
-        let text = enlarged(name, std::str::from_utf8(bytes)?, &outputs, nth)?;
+        let text = enlarged(name, std::str::from_utf8(bytes)?, outputs, nth)?;
         total += text.len();
         let below = folder.join(nth.to_string());
         fs::create_dir_all(&below)?;
@@ -151,16 +152,15 @@ fn rate((name, bytes): &(&str, &[u8])) -> Result<Rate> {
     Ok(Rate {
         megabytes: total as f64 / 1e6 / took,
         events: events as f64 / took,
-        has_output: !outputs.is_empty(),
     })
 }
 
 /// The texts of a fixture that a tool put out, as its reader tells them apart.
-fn tool_outputs(name: &str, bytes: &[u8]) -> Result<Vec<String>> {
-    let format = detect(&head(bytes)?);
+fn tool_outputs((name, bytes): &(&str, &[u8])) -> Result<Vec<String>> {
+    let format = detect(&head(*bytes)?);
     let git = |_: &Path| None;
     let mut reader = reader(&format, name, &git, None)?.context("a format with a reader")?;
-    let mut pieces = PieceReader::new(bytes, &format)?;
+    let mut pieces = PieceReader::new(*bytes, &format)?;
     let mut items = Vec::new();
     while let PieceStep::Piece(piece) = pieces.step()? {
         // Fixtures hold damaged lines too.
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn every_fixture_becomes_a_large_file_of_its_format() {
         for (name, bytes) in TRANSCRIPTS {
-            let outputs = tool_outputs(name, bytes).unwrap();
+            let outputs = tool_outputs(&(name, bytes)).unwrap();
             let text = enlarged(name, std::str::from_utf8(bytes).unwrap(), &outputs, 1).unwrap();
             assert!(text.len() >= FILE_BYTES, "{name}: {}", text.len());
             let format = |text: &[u8]| detect(&head(text).unwrap());

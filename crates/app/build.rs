@@ -1,6 +1,11 @@
 //! Asks the linker of a release to fold functions whose code is the same, by which the binary is some megabytes smaller.
 //! That is asked of the linker that comes with the toolchain alone, since others may not know the option.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a build script learns of its build from the environment"
+)]
+
 use std::env;
 
 fn main() {
