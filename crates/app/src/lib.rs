@@ -44,6 +44,8 @@ mod models;
 mod process;
 #[cfg(feature = "interfaces")]
 mod purge;
+#[cfg(feature = "interfaces")]
+mod remote;
 mod service;
 mod settings;
 #[cfg(feature = "interfaces")]

@@ -236,6 +236,7 @@ pub(super) const DECIDED_FLOORS: &[DecidedFloors] = &[DecidedFloors {
         &["models", "setup"],
         &["wiring"],
         &["service", "background", "backup"],
+        &["remote"],
         &["purge"],
         &["threads", "hooks"],
         &["window", "mcp", "library"],

@@ -45,6 +45,7 @@ Change
   consolidate  write memory files now, however short ago they were written
   checkout     bring memory folders up to date, where machines share one
   checkin      store your edits of memory folders, for all machines
+  sync         exchange memory files with other machines, by a git repository
   rebuild      rebuild the index and memory files from the database
 
 Agents

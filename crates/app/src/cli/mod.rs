@@ -46,6 +46,7 @@ mod show;
 mod spend;
 mod status;
 mod support_bundle;
+mod sync;
 mod threads;
 mod token;
 mod top;
@@ -162,6 +163,8 @@ enum CliCommand {
     Top(top::TopCommand),
     #[command(about = "Write memory files now, however short ago they were written")]
     Consolidate(consolidate::ConsolidateCommand),
+    #[command(about = "Exchange memory files with your other machines, through a git repository")]
+    Sync(sync::SyncCommand),
     #[command(about = "Bring memory folders up to date, where machines share a memory")]
     Checkout(checkout::CheckoutCommand),
     #[command(about = "Store your edits of memory folders, for all machines")]
@@ -256,6 +259,7 @@ fn answer(cli: Cli) -> Result<ExitCode> {
         CliCommand::Status(command) => command.run(common),
         CliCommand::Top(command) => command.run(common),
         CliCommand::Consolidate(command) => command.run(common),
+        CliCommand::Sync(command) => command.run(common),
         CliCommand::Checkout(command) => command.run(common),
         CliCommand::Checkin(command) => command.run(common),
         CliCommand::Rebuild(command) => command.run(common),
@@ -315,6 +319,7 @@ impl CliCommand {
             | Self::Update(_)
             | Self::Worker(_)
             | Self::Rebuild(_)
+            | Self::Sync(_)
             | Self::Checkout(_)
             | Self::Consolidate(_)
             | Self::Checkin(_)

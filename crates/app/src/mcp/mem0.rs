@@ -12,8 +12,9 @@ use super::mem0_tools::Mem0Tool;
 use crate::process::block_on;
 use crate::service::agent_answer::AgentAnswer;
 use crate::service::mem0::Owners;
-use crate::service::mem0::adding::{Addition, Message, add_as_is, add_to_learn, event};
+use crate::service::mem0::adding::{Addition, Message, add_as_is, add_to_learn};
 use crate::service::mem0::changing::{Update, delete, delete_all, update};
+use crate::service::mem0::events::{event, events};
 use crate::service::mem0::filter::Filter;
 use crate::service::mem0::reading::{Wanted, entities, get, list, of_owners, search};
 use crate::wiring::Daybook;
@@ -40,6 +41,15 @@ struct Find {
     filters: Option<Map<String, Value>>,
     #[serde(default, deserialize_with = "count")]
     limit: Option<u64>,
+    #[serde(default, deserialize_with = "count")]
+    page: Option<u64>,
+    #[serde(default, deserialize_with = "count")]
+    page_size: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Paged {
     #[serde(default, deserialize_with = "count")]
     page: Option<u64>,
     #[serde(default, deserialize_with = "count")]
@@ -96,11 +106,20 @@ pub(super) fn run(
             let all = call.read(entities(&daybook))?;
             Ok(answer(json!({"count": all.len(), "results": all})))
         }
+        Mem0Tool::ListEvents => {
+            let asked: Paged = parse_arguments(arguments)?;
+            let Some(daybook) = call.memory.existing()? else {
+                return Ok(nothing_yet(json!({"count": 0, "results": []})));
+            };
+            let page = within("page", asked.page.unwrap_or(1), 1, 1_000_000)?;
+            let size = within("page_size", asked.page_size.unwrap_or(50), 1, 100)?;
+            let (count, found) = call.read(events(&daybook, (page, size)))?;
+            shown(call, json!({"count": count, "results": found}))
+        }
         Mem0Tool::EventStatus => {
             let named: Named = parse_arguments(arguments)?;
             let daybook = opened(call)?;
-            let (status, learned) = call.read(event(&daybook, &named.memory_id))?;
-            shown(call, json!({"status": status.as_str(), "results": learned}))
+            shown(call, json!(call.read(event(&daybook, &named.memory_id))?))
         }
     }
 }

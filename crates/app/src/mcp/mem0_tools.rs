@@ -19,11 +19,12 @@ pub(super) enum Mem0Tool {
     DeleteAll,
     DeleteEntities,
     ListEntities,
+    ListEvents,
     EventStatus,
 }
 
 impl Mem0Tool {
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Add,
         Self::Search,
         Self::List,
@@ -33,6 +34,7 @@ impl Mem0Tool {
         Self::DeleteAll,
         Self::DeleteEntities,
         Self::ListEntities,
+        Self::ListEvents,
         Self::EventStatus,
     ];
 }
@@ -67,13 +69,7 @@ pub(super) fn tool(tool: Mem0Tool) -> Tool {
             "get_memories",
             "List memories",
             "Memories, newest first, page by page.",
-            found(
-                json!({
-                    "page": {"type": "integer", "minimum": 1, "default": 1},
-                    "page_size": {"type": "integer", "minimum": 1, "maximum": 100, "default": 50},
-                }),
-                &[],
-            ),
+            found(paging(), &[]),
         ),
         Mem0Tool::Get => reading(
             "get_memory",
@@ -114,6 +110,12 @@ pub(super) fn tool(tool: Mem0Tool) -> Tool {
             "The users, agents, apps and runs to whom memories belong.",
             object(json!({}), &[]),
         ),
+        Mem0Tool::ListEvents => reading(
+            "list_events",
+            "List conversations",
+            "What became of the conversations that were added, newest first, page by page.",
+            object(paging(), &[]),
+        ),
         Mem0Tool::EventStatus => reading(
             "get_event_status",
             "What became of a conversation",
@@ -124,6 +126,13 @@ pub(super) fn tool(tool: Mem0Tool) -> Tool {
             ),
         ),
     }
+}
+
+fn paging() -> Value {
+    json!({
+        "page": {"type": "integer", "minimum": 1, "default": 1},
+        "page_size": {"type": "integer", "minimum": 1, "maximum": 100, "default": 50},
+    })
 }
 
 fn memory_id() -> Value {

@@ -16,6 +16,7 @@ use super::purge_older;
 use crate::backup;
 use crate::folders::data_folder::display_path;
 use crate::folders::stored_answers::StoredAnswers;
+use crate::remote::SyncFolder;
 use crate::wiring::{DATABASE, Daybook, MemoryDatabase};
 
 /// What a purge cannot reach, and who can.
@@ -75,7 +76,7 @@ pub(super) fn purge_copies(daybook: &Daybook, progress: &dyn PurgeProgress) -> R
     answers
         .remove()
         .context("cannot remove the answers that are kept for HTTP clients")?;
-    let mut done = Vec::new();
+    let mut done = forget_repository(daybook)?;
     for path in own_copies(&daybook.root)? {
         let name = path
             .file_name()
@@ -106,6 +107,20 @@ pub(super) fn purge_copies(daybook: &Daybook, progress: &dyn PurgeProgress) -> R
         }
     }
     Ok(done)
+}
+
+/// Removes the mirror of the repository that memory files were exchanged with. Its address goes, too: the next exchange
+/// would bring back what the repository still has.
+pub(super) fn forget_repository(daybook: &Daybook) -> Result<Vec<String>> {
+    let address = SyncFolder::of(&daybook.root, &daybook.tenant).remove()?;
+    let done = address.map(|address| {
+        format!(
+            "{0}: its mirror is removed, and `daybook sync` is off. The repository still has what it was given; empty it \
+             before you name it again",
+            address.as_str()
+        )
+    });
+    Ok(done.into_iter().collect())
 }
 
 /// Copies that Daybook made, or was asked to make, directly in the data folder.

@@ -5,6 +5,7 @@
 use anyhow::{Context, Result, bail};
 use daybook_engine::jobs::purge::{PurgeIntent, ResetOutcome, ResetReport, reset};
 
+use super::copies::forget_repository;
 use super::try_lock;
 use crate::folders::data_folder::display_path;
 use crate::folders::stored_answers::StoredAnswers;
@@ -43,6 +44,7 @@ pub(crate) fn reset_memory(daybook: &Daybook) -> Result<ResetReport> {
     answers
         .remove()
         .context("cannot remove the answers that are kept for HTTP clients")?;
+    forget_repository(daybook)?;
     write_record(daybook)?;
     Ok(report)
 }

@@ -74,6 +74,7 @@ mod spend;
 mod strange_files;
 mod support_bundle;
 mod switches;
+mod sync;
 mod tenants;
 mod threads;
 mod top;

@@ -132,6 +132,7 @@ fn errors_have_the_body_that_its_clients_read() {
             "a user, an agent",
         ),
         ("GET /v1/event/mem0:0123/", "", 404, "no event"),
+        ("GET /v1/events/?page_size=0", "", 400, "page_size"),
     ] {
         let answer = server.send_request(what, body);
         let (found, message) = detail(&answer);
@@ -246,6 +247,12 @@ fn the_tools_of_mem0_take_the_place_of_the_default_ones() {
     let (_, after) = client.call_ok("get_event_status", event);
     assert_eq!(after["status"], "SUCCEEDED");
     assert!(after.to_string().contains("test first"), "{after}");
+    let (_, events) = client.call_ok("list_events", json!({"page_size": 1}));
+    assert_eq!(
+        (&events["count"], &events["results"][0]),
+        (&json!(1), &after)
+    );
+    client.call_error("list_events", json!({"page": 0}));
     client.call_error("delete_all_memories", json!({}));
     client.call_ok("delete_memory", json!({"memory_id": id}));
     client.call_error("get_memory", json!({"memory_id": id}));

@@ -44,6 +44,13 @@ impl EntryId {
         Self(letters(EventId::of(&[b"entry", key.as_bytes()]).0, ID))
     }
 
+    /// Parses the six characters.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let known = text.len() == ID && text.bytes().all(|byte| LETTERS.contains(&byte));
+        known.then(|| Self(text.to_owned()))
+    }
+
     /// The six characters.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -57,6 +57,7 @@ mod recover;
 mod refs;
 pub mod refused;
 pub mod reindex;
+pub mod remote;
 mod replace_file;
 mod revert;
 pub mod reworded;

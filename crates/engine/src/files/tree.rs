@@ -66,14 +66,15 @@ impl TreeFiles {
         repo: &gix::Repository,
         commit: Option<ObjectId>,
     ) -> Result<Self, FilesError> {
+        let files = commit.map(|commit| Self::read(repo, commit)).transpose();
+        let files = files.map_err(FilesError::git("read a tree", folder.root()))?;
+        Ok(files.unwrap_or_default())
+    }
+
+    /// Reads the tree of `commit`.
+    pub(super) fn read(repo: &gix::Repository, commit: ObjectId) -> gix::Result<Self> {
         let mut found = Self::default();
-        if let Some(commit) = commit {
-            let tree =
-                tree_of(repo, commit).map_err(FilesError::git("read a commit", folder.root()))?;
-            found
-                .add_tree(repo, tree, BStr::new(""), 0)
-                .map_err(FilesError::git("read a tree", folder.root()))?;
-        }
+        found.add_tree(repo, tree_of(repo, commit)?, BStr::new(""), 0)?;
         Ok(found)
     }
 

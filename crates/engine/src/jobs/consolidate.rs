@@ -26,6 +26,7 @@ use crate::files::page::Orphans;
 use crate::files::parsed_texts::FolderTexts;
 use crate::files::persons_lines::PersonsLines;
 use crate::files::reindex::{reindex_written, remove_from_index};
+use crate::files::remote::has_received;
 use crate::files::reworded::record_reworded;
 use crate::files::stamp::CommitStamp;
 use crate::files::unwritten_pages::UnwrittenPage;
@@ -253,7 +254,7 @@ fn warn_of_unwritten(scope: &Scope, pages: &[UnwrittenPage]) {
 }
 
 /// Sets a folder without entries aside that was written by a process which had not yet seen that its folders moved to
-/// another project. False where it is not abandoned, or holds a person's own words.
+/// another project. False where it is not abandoned, or holds a person's own words or what other machines wrote.
 async fn set_aside_abandoned(
     worker: &WorkerContext,
     path: &Path,
@@ -265,7 +266,7 @@ async fn set_aside_abandoned(
     }
     let folder = Folder::open(path, FilesConfig::default())?;
     let lock = match folder.try_lock(worker.limits.folder_wait)? {
-        LockOutcome::Held(lock) if !has_own_words(path) => lock,
+        LockOutcome::Held(lock) if !has_own_words(path) && !has_received(path)? => lock,
         LockOutcome::Held(_) | LockOutcome::Busy => return Ok(false),
     };
     let tenant = tenant_folder(&worker.root, &scope.tenant);

@@ -14,14 +14,14 @@ use super::{
 use crate::http::bounds::within;
 use crate::http::executor::{RequestExecutor, TenantExecutors};
 use crate::http::fault::HttpFault;
-use crate::service::mem0::adding::{self, EventStatus};
+use crate::service::mem0::adding;
 use crate::service::mem0::changing::{self, Update};
-use crate::service::mem0::reading;
 use crate::service::mem0::{Mem0Memory, Owners};
+use crate::service::mem0::{events, reading};
 
 /// Answers to a question that names no number, most answers, and the least score of one.
 const SEARCH: (usize, usize, f64) = (10, 1_000, 0.1);
-/// Memories of a page that names no number, and most of a page.
+/// Memories or events of a page that names no number, and most of a page.
 const PAGE: (usize, usize) = (100, 200);
 /// Most memories that one request changes.
 const BATCH: usize = 1_000;
@@ -47,6 +47,7 @@ pub(super) fn routes() -> Router<TenantExecutors> {
         .route("/v1/batch/", put(update_batch).delete(delete_batch))
         .route("/v1/entities/", get(entities))
         .route("/v2/entities/{kind}/{name}/", delete(delete_entity))
+        .route("/v1/events/", get(list_events))
         .route("/v1/event/{event}/", get(event))
 }
 
@@ -102,6 +103,16 @@ struct PageQuery {
     page_size: Option<usize>,
 }
 
+impl PageQuery {
+    /// The page and its size, for a list of `what`.
+    fn bounds(&self, what: &str) -> Result<(usize, usize), Mem0Fault> {
+        let (number, size) = (self.page.unwrap_or(1), self.page_size.unwrap_or(PAGE.0));
+        within("page_size", size, PAGE.1, what)?;
+        within("page", number, usize::MAX / PAGE.1, "pages")?;
+        Ok((number, size))
+    }
+}
+
 async fn list(
     executor: RequestExecutor,
     uri: Uri,
@@ -130,17 +141,12 @@ async fn listed(
     page: &PageQuery,
     asked: FindRequest,
 ) -> Answer {
-    let (number, size) = (page.page.unwrap_or(1), page.page_size.unwrap_or(PAGE.0));
-    within("page_size", size, PAGE.1, "memories")?;
-    within("page", number, usize::MAX / PAGE.1, "pages")?;
+    let (number, size) = page.bounds("memories")?;
     let wanted = asked.wanted()?;
     let all = run(executor, move |daybook| async move {
         reading::list(&daybook, &wanted).await
     });
     let all = all.await?;
-    let address = |number: usize| format!("{path}?page={number}&page_size={size}");
-    let next = (number * size < all.len()).then(|| address(number + 1));
-    let previous = (number > 1).then(|| address(number - 1));
     let results: Vec<Value> = all
         .iter()
         .skip((number - 1) * size)
@@ -152,9 +158,8 @@ async fn listed(
             shown
         })
         .collect();
-    Ok(Json(
-        json!({"count": all.len(), "next": next, "previous": previous, "results": results}),
-    ))
+    let results = json!(results);
+    Ok(Json(paged(path, (number, size), all.len(), &results)))
 }
 
 async fn update(
@@ -275,14 +280,34 @@ async fn delete_entity(
 }
 
 async fn event(executor: RequestExecutor, Path(event): Path<String>) -> Answer {
-    let name = event.clone();
     let found = run(&executor, |daybook| async move {
-        adding::event(&daybook, &name).await
+        events::event(&daybook, &event).await
     });
-    let (status, learned) = found.await?;
-    let results: Vec<Value> = learned.iter().map(added_json).collect();
-    let error = (status == EventStatus::Failed).then_some("`daybook jobs` says why");
-    Ok(Json(json!({
-        "id": event, "event_type": "ADD", "status": status.as_str(), "results": results, "error": error,
-    })))
+    Ok(Json(json!(found.await?)))
+}
+
+async fn list_events(
+    executor: RequestExecutor,
+    uri: Uri,
+    Mem0Query(page): Mem0Query<PageQuery>,
+) -> Answer {
+    let (number, size) = page.bounds("events")?;
+    let found = run(&executor, move |daybook| async move {
+        events::events(&daybook, (number, size)).await
+    });
+    let (count, results) = found.await?;
+    Ok(Json(paged(
+        uri.path(),
+        (number, size),
+        count,
+        &json!(results),
+    )))
+}
+
+/// A page of a list, with the addresses of the pages beside it.
+fn paged(path: &str, (number, size): (usize, usize), count: usize, results: &Value) -> Value {
+    let address = |number: usize| format!("{path}?page={number}&page_size={size}");
+    let next = (number * size < count).then(|| address(number + 1));
+    let previous = (number > 1).then(|| address(number - 1));
+    json!({"count": count, "next": next, "previous": previous, "results": results})
 }

@@ -2,17 +2,19 @@
 //!
 //! A conversation is a session like any other, which ends with its last message: background work learns from it, and the
 //! program asks what became of it by the session's name.
+//!
+//! Not here: what became of a conversation (`events`).
 
 use anyhow::{Result, bail};
-use daybook_domain::{JobKey, JobKind, Origin, Scope, SessionId, Trigger};
+use daybook_domain::{Origin, Scope, Trigger};
 use daybook_engine::append::batch::{ReportedEvent, SpeakerRole};
-use daybook_engine::jobs::memories::Memory;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::attributes::{Kept, keep};
 use super::changing::check_day;
-use super::reading::{Wanted, found, get};
+use super::events::{CONVERSATION, name_of};
+use super::reading::get;
 use super::{Mem0Memory, NO_OWNER, Owners};
 use crate::process::random_bytes;
 use crate::service::RequestError;
@@ -37,27 +39,6 @@ pub(crate) struct Addition {
     pub(crate) owners: Owners,
     pub(crate) metadata: Map<String, Value>,
     pub(crate) expiration_date: Option<String>,
-}
-
-/// What became of a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EventStatus {
-    Pending,
-    Running,
-    Succeeded,
-    Failed,
-}
-
-impl EventStatus {
-    /// Its name for programs.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "PENDING",
-            Self::Running => "RUNNING",
-            Self::Succeeded => "SUCCEEDED",
-            Self::Failed => "FAILED",
-        }
-    }
 }
 
 impl Message {
@@ -144,15 +125,16 @@ pub(crate) async fn add_as_is(daybook: &Daybook, given: &Addition) -> Result<Vec
     Ok(added)
 }
 
-/// Takes a conversation to learn from, and returns its name, by which [`event`] knows it.
+/// Takes a conversation to learn from, and returns its name, by which its event is found.
 pub(crate) async fn add_to_learn(daybook: &Daybook, given: &Addition) -> Result<String> {
     let (scope, texts) = (own_scope(daybook, given)?, given.texts()?);
     let agent = given.owners.agent_id.as_deref().unwrap_or(NO_OWNER);
-    let id: String = random_bytes::<16>()?
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    let session = session_id(daybook, agent, &id)?;
+    let digits = random_bytes::<16>()?.map(|byte| format!("{byte:02x}"));
+    let session = session_id(
+        daybook,
+        agent,
+        &format!("{CONVERSATION}{}", digits.concat()),
+    )?;
     keep(daybook, &scope, &session.to_string(), given.kept()).await?;
     let event = |(role, text)| ReportedEvent {
         id: None,
@@ -186,36 +168,5 @@ pub(crate) async fn add_to_learn(daybook: &Daybook, given: &Addition) -> Result<
     };
     // Where memory is switched off nothing falls due, and the event says that it is done.
     let _ = apply_trigger(daybook, ended).await?;
-    Ok(format!("{}:{}", session.agent, session.host_id))
-}
-
-/// What became of a conversation, and what was learned from it.
-pub(crate) async fn event(daybook: &Daybook, name: &str) -> Result<(EventStatus, Vec<Mem0Memory>)> {
-    let session = match name.split_once(':') {
-        Some((agent, id)) => session_id(daybook, agent, id)?,
-        None => session_id(daybook, NO_OWNER, name)?,
-    };
-    let jobs = daybook.jobs(JobKind::Extract).await?;
-    let key = JobKey::Extract(session.clone());
-    let Some(job) = jobs.into_iter().find(|job| job.key == key) else {
-        bail!(RequestError::NotFound(format!("there is no event {name}")));
-    };
-    let gaps = daybook.gaps().await?;
-    let status = match (job.is_ahead(), job.lease.is_some()) {
-        (false, _) if gaps.iter().any(|gap| gap.job == key) => EventStatus::Failed,
-        (false, _) => EventStatus::Succeeded,
-        (true, true) => EventStatus::Running,
-        (true, false) => EventStatus::Pending,
-    };
-    let is_from = |memory: &Memory| rests_on(memory, &session);
-    let all = found(daybook, &Wanted::default()).await?;
-    let learned = all.into_iter().filter(|(memory, _)| is_from(memory));
-    Ok((status, learned.map(|(_, shown)| shown).collect()))
-}
-
-fn rests_on(memory: &Memory, session: &SessionId) -> bool {
-    let evidence = memory.observations.iter().flat_map(|one| &one.evidence);
-    evidence
-        .into_iter()
-        .any(|evidence| evidence.session == *session)
+    Ok(name_of(&session))
 }

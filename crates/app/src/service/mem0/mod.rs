@@ -9,6 +9,7 @@
 pub(crate) mod adding;
 mod attributes;
 pub(crate) mod changing;
+pub(crate) mod events;
 pub(crate) mod filter;
 pub(crate) mod reading;
 

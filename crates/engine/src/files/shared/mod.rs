@@ -19,7 +19,7 @@ mod transfer;
 mod union;
 
 pub use rewrite::Rewritten;
-pub(super) use union::{Hunk, MergedText, hunks, pieces};
+pub(super) use union::{Hunk, MergedText, hunks, pieces, union};
 
 use daybook_domain::seams::TreeStore;
 use daybook_domain::{Scope, StoreError, TreeHead};

@@ -25,7 +25,7 @@ pub(in crate::files) struct Hunk {
 }
 
 /// Merges `ours` and `theirs`.
-pub(super) fn union(base: &str, ours: &str, theirs: &str) -> String {
+pub(in crate::files) fn union(base: &str, ours: &str, theirs: &str) -> String {
     let withdrawn: BTreeSet<EntryId> = deleted_markers(ours, base).iter().map(|m| m.id()).collect();
     let (base, ours, theirs) = (pieces(base), pieces(ours), pieces(theirs));
     let our_hunks = hunks(&base, &ours);
