@@ -126,6 +126,7 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
 /// The options of the last list in the agent's message: labels in order, from 1 or A.
 fn offered_options(asked: &str) -> Vec<OfferedOption> {
     let mut list: Vec<OfferedOption> = Vec::new();
+    let mut questions = 0;
     for line in asked.lines() {
         let Some(found) = LABELLED.captures(line) else {
             continue;
@@ -134,6 +135,7 @@ fn offered_options(asked: &str) -> Vec<OfferedOption> {
         let text = option_text(&found[2]);
         if label == "1" || label == "A" {
             list.clear();
+            questions = 0;
         }
         let next = match list.last().and_then(|c| c.label.chars().next()) {
             None => label == "1" || label == "A",
@@ -142,9 +144,12 @@ fn offered_options(asked: &str) -> Vec<OfferedOption> {
         };
         if next && !text.is_empty() {
             list.push(OfferedOption { label, text });
+            questions += usize::from(found[2].trim_end_matches(['*', ' ']).ends_with('?'));
         }
     }
-    if list.len() < 2 || !asks_for_choice(asked) {
+    // Of several questions none is an option, whatever number the person answers with.
+    let asks_several = questions * 2 > list.len();
+    if list.len() < 2 || asks_several || !asks_for_choice(asked) {
         Vec::new()
     } else {
         list
@@ -352,6 +357,14 @@ mod tests {
     fn a_table_offers_options_too() {
         let table = "| Option | What |\n|---|---|\n| **A. Stay** | change nothing |\n| **B. Move** | to a crate |\nWhat do you prefer?";
         check(table, "do B, please", Some("Move: to a crate"));
+    }
+
+    #[test]
+    fn a_list_of_questions_offers_nothing() {
+        let questions = "1. Do you want indicators (`*`) or lines?\n2. Should the newest be on the left?\n\
+            3. **Should more than three share a lane, or have none?**";
+        check(questions, "i like option 3", None);
+        check(LIST, "i like option 3", Some("Wait"));
     }
 
     #[test]

@@ -436,6 +436,20 @@ fn a_number_of_nothing_is_no_value() {
     );
 }
 
+#[test]
+fn a_number_of_one_digit_is_the_value_of_a_name_that_was_said() {
+    let edited = |said: &str, line: &str| {
+        format!(
+            "human: {said}\ncall Edit: {{\"file_path\":\"list.rs\",\"new_string\":\"{line}\"}}\nok: done\n"
+        )
+    };
+    check(&edited("let's go with option 1", "let steps = 1;"), &[]);
+    check(
+        &edited("we can go up to 5 retries", "const RETRIES: u8 = 5;"),
+        &["value 1: RETRIES in list.rs = 5 | we can go up to 5 retries"],
+    );
+}
+
 const FAILED: &str = "human: make the importer idempotent
 call Bash: cd /work && make test 2>&1 | tail -20
 failed: Exit code 1

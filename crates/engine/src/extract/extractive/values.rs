@@ -151,19 +151,23 @@ fn named_subject(before: &str) -> Option<String> {
 }
 
 /// The name to which the first edit within these turns assigned the number, with its file, and that edit. In
-/// the person's own turn any name counts; later it must share a word with the sentence.
+/// the person's own turn any name counts; later it must share a word with the sentence, and so it must for a number of one
+/// digit, since many lines assign such a one.
 fn edited_name<'a>(
     talk: &WindowConversation<'a>,
     (stated_in, upto): (usize, usize),
     low: &str,
     amount: &str,
 ) -> Option<(String, &'a Event)> {
+    let any_name = amount.len() > 1;
     for (ahead, turn) in talk.turns[stated_in..=upto].iter().enumerate() {
         for action in talk
             .actions_in(turn.at, turn.end)
             .filter(|d| d.is_successful_edit())
         {
-            let found = assigned(action, amount, |name| ahead == 0 || shares_word(name, low));
+            let found = assigned(action, amount, |name| {
+                (any_name && ahead == 0) || shares_word(name, low)
+            });
             if let Some(found) = found {
                 return Some((found, action.call));
             }
