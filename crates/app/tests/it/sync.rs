@@ -132,6 +132,23 @@ fn each_machine_recalls_what_the_other_learned_and_keeps_it() {
 }
 
 #[test]
+fn a_fresh_machine_keeps_a_project_of_which_it_has_no_checkout() {
+    let all = Machines::connected();
+    let fresh = TestPlace::new();
+    stdout(&fresh, &["sync", &all.address(), "--yes"]);
+    fresh.stdout(&["update"]);
+    let page = curated(&fresh);
+    assert!(page.contains(FIRST) && page.contains(SECOND), "{page}");
+    let found = fresh.stdout(&["recall", QUESTION, "--project", "tidepool"]);
+    assert!(found.contains(SECOND), "{found}");
+    for place in [&fresh, &all.first] {
+        stdout(place, &["sync"]);
+        let page = curated(place);
+        assert!(page.contains(FIRST) && page.contains(SECOND), "{page}");
+    }
+}
+
+#[test]
 fn nothing_leaves_before_the_person_agrees_to_what_would_leave() {
     let all = Machines::new();
     let (first, address) = (&all.first, all.address());
