@@ -13,11 +13,14 @@ use daybook_domain::{ObservationKind, SessionId};
 use regex::Regex;
 
 use super::merge::MergedObservation;
+use crate::extract::extractive::worth::worth_of_message;
 
 /// Most observations of one session before others have their turn.
 const OF_ONE_SESSION: usize = 3;
+/// Least worth of a correction that has no words of a rule.
+const LASTING_WORTH: f32 = 0.0;
 
-/// The best `most` observations in display order: pinned ones first, then by relevant sessions, then by how long they will
+/// The best `most` observations in display order, without corrections of a moment: pinned ones first, then by relevant sessions, then by how long they will
 /// bear on the work ([`Bearing`]), then by number of events, then by recency, then by how often they were shown, then by text.
 /// Of one session the best few come first and the others after those of all sessions, so that a long one leaves room.
 pub(super) fn top_ranked(
@@ -52,6 +55,7 @@ pub(super) fn top_ranked(
     first
         .into_iter()
         .chain(others)
+        .filter(|merged| !is_of_its_moment(merged))
         .take(most)
         .cloned()
         .collect()
@@ -98,10 +102,22 @@ fn bearing(merged: &MergedObservation) -> Bearing {
     }
 }
 
+/// Whether a correction in a person's words was about its moment alone: "no, revert those changes". It is on the pages of
+/// its day and its session, and is no rule for others.
+fn is_of_its_moment(merged: &MergedObservation) -> bool {
+    merged.kind == ObservationKind::Correction
+        && merged.quoted
+        && !merged.pinned
+        && merged.times() == 1
+        && merged.validity.past.is_empty()
+        && bearing(merged) == Bearing::Momentary
+        && worth_of_message(&merged.text).is_none_or(|worth| worth < LASTING_WORTH)
+}
+
 /// Words of a rule, in the languages of the extraction without a model.
 static RULE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i)(^|\(|[.,;:!] |\bplease |\band |\bno )(don['’]t|do not)\b|\b(always|never|prefer|instead of|rather than|avoid|must|only when|immer|nie(mals)?|statt|kein\w*|nur wenn|toujours|jamais|plutôt|siempre|nunca|en vez de)\b",
+        r"(?i)(^|\(|[.,;:!] |\bplease |\band |\bno )(don['’]t|do not)\b|\b(always|never|prefer|instead of|rather than|avoid|must|only when|stop \w+ing|no more|immer|nie(mals)?|statt|kein\w*|nur wenn|hör auf|toujours|jamais|plutôt|arrête|siempre|nunca|en vez de|deja de)\b|\buse [^,.;]+,? not\b|不要|必须|只能|一律|禁止",
     )
     .expect("the pattern is constant")
 });
@@ -248,6 +264,33 @@ mod tests {
         let found: Vec<Bearing> = merged.iter().map(bearing).collect();
         use Bearing::{Momentary, Open, Standing};
         assert_eq!(found, [Standing, Open, Momentary, Momentary, Momentary]);
+    }
+
+    #[test]
+    fn a_correction_of_a_moment_is_no_rule() {
+        let corrected = |text: &str, on: &[(&str, u64)]| Observation {
+            kind: ObservationKind::Correction,
+            quoted: true,
+            ..observation_of(text, on)
+        };
+        let all = [
+            corrected("no, revert those changes", &[("one", 1)]),
+            corrected("should we not use the helper?", &[("one", 2)]),
+            corrected("don't amend commits", &[("one", 3)]),
+            corrected("no, the port is 8080 on staging", &[("one", 4)]),
+            corrected("tests tests tests", &[("one", 5), ("one", 6)]),
+            Observation {
+                quoted: false,
+                ..corrected("The port of staging is another", &[("one", 7)])
+            },
+        ];
+        let expected = [
+            "don't amend commits",
+            "tests tests tests",
+            "The port of staging is another",
+            "no, the port is 8080 on staging",
+        ];
+        check(&all, &[], &expected);
     }
 
     #[test]

@@ -134,6 +134,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0020_overviews.sql"),
         serves: 18,
     },
+    Migration {
+        version: 21,
+        name: "record indexes",
+        sql: include_str!("migrations/0021_record_indexes.sql"),
+        serves: 18,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

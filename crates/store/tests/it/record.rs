@@ -8,7 +8,7 @@ use daybook_domain::seams::{
 };
 use daybook_domain::{
     EXPIRED_EVENT, EventSeq, JobKey, JobKind, NewEvent, ObservationId, Origin, RecordKey,
-    RecordKind,
+    RecordKind, SessionId,
 };
 use daybook_store::SqliteStore;
 use daybook_store::sqlite::{RecordRestore, RestoredRecord, SqliteOptions};
@@ -116,6 +116,41 @@ fn a_restored_database_records_the_same_lines() {
         let (job, known) = (job.expect("a job"), jobs.0.expect("a job"));
         assert_eq!((job.input, job.done), (known.input, known.done));
         assert_eq!(store.session(&session("late")).await.unwrap(), jobs.1);
+    });
+}
+
+#[test]
+fn a_session_goes_on_after_its_own_last_line() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, store) = new_root(&folder);
+        let (first, second) = (session("aaaa"), session("bbbb"));
+        for (id, step) in [(&first, 10), (&second, 20)] {
+            let mut said = events(&id.host_id, 2);
+            for (n, event) in (1..).zip(&mut said) {
+                event.line = n * step;
+            }
+            store.append(&append(id, said)).await.unwrap();
+            let seen = observation(
+                &project_scope("left"),
+                &id.host_id,
+                vec![evidence(id, &[1])],
+            );
+            suites::extract(&store, id, vec![seen]).await;
+        }
+        let record = record_of(&store);
+        drop(store);
+        delete(&path);
+        let (_, store) = restore(&record, &path);
+        drop(store);
+        let database = Connection::open(&path).unwrap();
+        let last = |id: &SessionId| -> u32 {
+            let find = "SELECT last_line FROM sessions WHERE host_id = ?";
+            database
+                .query_row(find, [&id.host_id], |row| row.get(0))
+                .unwrap()
+        };
+        assert_eq!([last(&first), last(&second)], [20, 40]);
     });
 }
 

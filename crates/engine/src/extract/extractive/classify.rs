@@ -14,7 +14,7 @@ use super::scored_draft::MIN_SCORE;
 use super::sentences::Sentence;
 use super::standing::weigh_standing;
 use super::words::{content_words, is_concrete};
-use super::worth::worth;
+use super::worth::{after_introduction, worth};
 
 /// Fewest content words of a sentence that can stand alone.
 const CONTENT: usize = 3;
@@ -51,8 +51,6 @@ const LIKELY_WISH: f32 = 0.5;
 const LIKELY_DECISION: f32 = -2.0;
 /// The same of one that says that it lasts.
 const LIKELY_LASTING: f32 = -1.5;
-/// Most words of a verdict before what it corrects.
-const VERDICT: usize = 3;
 /// Weight of a strong cue.
 const STRONG_CUE: i32 = 50;
 /// What a sentence of a long message needs more: people paste into these.
@@ -216,7 +214,8 @@ fn is_likely(
 ) -> bool {
     let low = features.low.as_str();
     let asks = low.ends_with(['?', '？']);
-    if kind != Kind::Fact && !asks && (context.refused || context.stopped) {
+    let reacts = context.refused || context.stopped;
+    if kind != Kind::Fact && reacts && !asks && !is_order(low, lexicon) {
         return true;
     }
     let lasts = lexicon.has_cue(Cue::Lasting, low);
@@ -250,16 +249,6 @@ fn is_likely(
     ];
     let judged = parts.into_iter().flatten().map(|part| worth(part, lexicon));
     is_own && judged.fold(f32::MIN, f32::max) >= least + more - less
-}
-
-/// What follows an introduction: "the key must …" of "that's wrong, the key must …" and of "I looked at it: the key must …".
-fn after_introduction(low: &str) -> Option<&str> {
-    let verdict = low
-        .split_once(", ")
-        .filter(|(it, _)| it.split(' ').count() <= VERDICT);
-    verdict
-        .or_else(|| low.split_once(": "))
-        .map(|(_, rest)| rest)
 }
 
 /// A sentence without a sure cue that looks like one worth keeping: of the kind that a weak cue names, or a fact.

@@ -20,6 +20,8 @@ use features::features;
 
 /// Bytes before the weights of a file: bias and step.
 const HEADER: usize = 8;
+/// Most words of a verdict before what it corrects.
+const VERDICT: usize = 3;
 
 /// A bias, and a weight for each feature, in whole steps.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +89,29 @@ pub(super) fn worth(low: &str, lexicon: &Lexicon) -> f32 {
     LEARNED.weigh(&features(low, lexicon))
 }
 
+/// The greatest worth of a message's sentences, or of what follows the introduction of one; `None` if all of them ask, or
+/// in an unsupported language.
+#[must_use]
+pub fn worth_of_message(message: &str) -> Option<f32> {
+    let (judged, lexicon) = judged_words_of(message)?;
+    let whole = judged.iter().map(String::as_str);
+    let parts = whole.flat_map(|low| [Some(low), after_introduction(low)]);
+    parts
+        .flatten()
+        .map(|low| worth(low, lexicon))
+        .reduce(f32::max)
+}
+
+/// What follows an introduction: "the key must …" of "that's wrong, the key must …" and of "I looked at it: the key must …".
+pub(super) fn after_introduction(low: &str) -> Option<&str> {
+    let verdict = low
+        .split_once(", ")
+        .filter(|(it, _)| it.split(' ').count() <= VERDICT);
+    verdict
+        .or_else(|| low.split_once(": "))
+        .map(|(_, rest)| rest)
+}
+
 /// A sentence of a message, as its worth is judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgedSentence {
@@ -99,22 +124,29 @@ pub struct JudgedSentence {
 /// The sentences of a message whose worth is judged: no questions. None of a message in an unsupported language.
 #[must_use]
 pub fn judged_sentences(message: &str) -> Vec<JudgedSentence> {
+    let Some((judged, lexicon)) = judged_words_of(message) else {
+        return Vec::new();
+    };
+    let judged = judged.into_iter().map(|low| JudgedSentence {
+        features: features(&low, lexicon),
+        low,
+    });
+    judged.collect()
+}
+
+/// The words of a message's sentences that ask nothing, as they are judged, and the lexicon of its language.
+fn judged_words_of(message: &str) -> Option<(Vec<String>, &'static Lexicon)> {
     let plain: Vec<String> = sentences(message, None)
         .into_iter()
         .map(|sentence| sentence.low)
         .collect();
-    let Some(lexicon) = lexicon_of(&plain.join(" ")) else {
-        return Vec::new();
-    };
-    sentences(message, Some(lexicon))
+    let lexicon = lexicon_of(&plain.join(" "))?;
+    let judged = sentences(message, Some(lexicon))
         .iter()
         .filter(|sentence| !sentence.is_question())
         .map(|sentence| judged_words(&sentence.text, lexicon))
-        .map(|low| JudgedSentence {
-            features: features(&low, lexicon),
-            low,
-        })
-        .collect()
+        .collect();
+    Some((judged, lexicon))
 }
 
 #[cfg(test)]
