@@ -175,6 +175,7 @@ fn its_keys_are_tokens_and_tenants_are_walls() {
             "/memories?user_id=ada",
             "/entities",
             "/v1/entities/",
+            "/v1/events/",
         ] {
             let answer = server.send(&format!("GET {path}"), &format!("{host}{key}\r\n"), "");
             assert_eq!(answer.status, status, "{key} {path}: {}", answer.body);

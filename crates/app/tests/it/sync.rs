@@ -128,7 +128,26 @@ fn each_machine_recalls_what_the_other_learned_and_keeps_it() {
     for place in [&all.first, &all.second] {
         assert_eq!(stdout(place, &["sync"]), "Everything is up to date.\n");
     }
-    assert_eq!(curated(&all.first), curated(&all.second));
+    let below_heading = |place: &TestPlace| {
+        let page = curated(place);
+        page.split_once('\n').map(|(_, below)| below.to_owned())
+    };
+    assert_eq!(below_heading(&all.first), below_heading(&all.second));
+}
+
+#[test]
+fn a_fresh_machine_keeps_a_project_of_which_it_has_no_checkout() {
+    let all = Machines::connected();
+    let fresh = TestPlace::new();
+    stdout(&fresh, &["sync", &all.address(), "--yes"]);
+    fresh.stdout(&["update"]);
+    let page = curated(&fresh);
+    assert!(page.contains(FIRST) && page.contains(SECOND), "{page}");
+    let found = fresh.stdout(&["recall", QUESTION, "--project", "tidepool"]);
+    assert!(found.contains(SECOND), "{found}");
+    // The heading, which counts what this machine learned, is its own, and is not sent.
+    assert_ne!(page.lines().next(), curated(&all.first).lines().next());
+    assert_eq!(stdout(&fresh, &["sync"]), "Everything is up to date.\n");
 }
 
 #[test]

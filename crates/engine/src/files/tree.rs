@@ -78,6 +78,21 @@ impl TreeFiles {
         Ok(found)
     }
 
+    /// Reads a folder of `commit`, with paths relative to it; the empty tree if there is no such folder.
+    pub(super) fn of_subtree(
+        repo: &gix::Repository,
+        commit: ObjectId,
+        path: &str,
+    ) -> gix::Result<Self> {
+        let mut found = Self::default();
+        let root = repo.find_tree(tree_of(repo, commit)?)?;
+        let entry = root.lookup_entry(path.split('/'))?;
+        if let Some(entry) = entry.filter(|entry| entry.mode().is_tree()) {
+            found.add_tree(repo, entry.object_id(), BStr::new(""), 0)?;
+        }
+        Ok(found)
+    }
+
     /// Reads one top-level folder of `commit`.
     pub(super) fn of_folder(
         folder: &Folder,

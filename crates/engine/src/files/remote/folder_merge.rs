@@ -18,7 +18,7 @@ use super::mirror::{FileUpdate, Mirror, RemoteFiles, RemoteFolder, RemovedEntrie
 use super::received::{self, Received};
 use super::removals::{FileEntries, merge_message, merged_state, persons_removals};
 use crate::files::changes::FileChanges;
-use crate::files::entry::{EntryId, Marker};
+use crate::files::entry::{EntryId, Marker, is_own_heading};
 use crate::files::error::FilesError;
 use crate::files::history::CommitHash;
 use crate::files::lock::WriterLock;
@@ -177,17 +177,22 @@ impl FolderMerge<'_> {
         };
         let hide = |text: &String| self.redactor.redact(text).text.into_owned();
         let ours = raw.as_ref().map(hide);
+        let hidden = theirs.as_ref().map(hide);
+        // A heading counts what one machine knows: it stays as it is on each, and alone is no change.
+        let headed = |text: &String| with_heading_of(text, hidden.as_deref());
         let file = FileVersions {
-            base,
-            ours,
-            theirs: theirs.as_ref().map(hide),
+            base: base.as_ref().map(headed),
+            ours: ours.as_ref().map(headed),
+            theirs: hidden.clone(),
         };
         let origins = self.origins(path);
         let text = file.merged(&origins);
+        let local = text.as_ref();
+        let local = local.map(|text| with_heading_of(text, ours.as_deref()));
         if text != theirs {
-            merged.hidden += usize::from(text.is_some() && raw != file.ours);
+            merged.hidden += usize::from(text.is_some() && raw != ours);
             let path = self.remote.path_of(path);
-            let text = text.clone();
+            let text = local.clone();
             merged.updates.push(FileUpdate { path, text });
         }
         merged.note_entries(path, &file, text.as_deref(), &origins);
@@ -201,7 +206,7 @@ impl FolderMerge<'_> {
             });
         }
         merged.taken += 1;
-        match (text, raw, &file.ours) {
+        match (local, raw, &ours) {
             (None, _, _) => merged.here.delete(path.clone()),
             // A person's secret stays in their own line.
             (Some(text), Some(raw), Some(ours)) if raw != *ours => {
@@ -235,6 +240,16 @@ impl FolderMerge<'_> {
                 .unwrap_or_default(),
             removed_there: removed_there.cloned().unwrap_or_default(),
         }
+    }
+}
+
+/// A page with the engine's heading of another version, if both have one.
+fn with_heading_of(page: &str, other: Option<&str>) -> String {
+    let own = |line: &&str| is_own_heading(line);
+    let heading = other.and_then(|other| other.lines().find(own));
+    match (page.lines().find(own), heading) {
+        (Some(old), Some(new)) => page.replacen(old, new, 1),
+        (None, _) | (_, None) => page.to_owned(),
     }
 }
 

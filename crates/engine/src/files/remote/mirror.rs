@@ -141,13 +141,28 @@ impl Mirror {
         &self,
         commit: Option<CommitHash>,
     ) -> Result<BTreeSet<RemoteFolder>, FilesError> {
-        let files = self.tree(commit)?.files;
-        let folder = |path: &FilePath| {
-            let (kind, rest) = path.as_str().split_once('/')?;
-            let (name, _) = rest.split_once('/')?;
-            Some(RemoteFolder(format!("{kind}/{name}")))
+        let mut folders = BTreeSet::new();
+        let Some(commit) = commit else {
+            return Ok(folders);
         };
-        Ok(files.keys().filter_map(folder).collect())
+        let failed = || self.failed("read");
+        let root = tree_of(&self.repo, commit.0).map_err(failed())?;
+        let root = self.repo.find_tree(root).map_err(failed())?;
+        for kind in KINDS {
+            let entry = root.lookup_entry([kind]).map_err(failed())?;
+            let Some(entry) = entry.filter(|entry| entry.mode().is_tree()) else {
+                continue;
+            };
+            let below = self.repo.find_tree(entry.object_id()).map_err(failed())?;
+            for entry in below.iter() {
+                let entry = entry.map_err(gix::Error::from_error).map_err(failed())?;
+                if entry.mode().is_tree() {
+                    let name = entry.filename().to_str_lossy();
+                    folders.insert(RemoteFolder(format!("{kind}/{name}")));
+                }
+            }
+        }
+        Ok(folders)
     }
 
     /// The exchanged files of one folder.
@@ -156,15 +171,13 @@ impl Mirror {
         commit: Option<CommitHash>,
         folder: &RemoteFolder,
     ) -> Result<RemoteFiles, FilesError> {
-        let below = format!("{}/", folder.0);
-        let files = self.tree(commit)?.files.into_iter();
-        let files = files.filter_map(|(path, file)| {
-            let inner = path.as_str().strip_prefix(&below)?;
-            Some((FilePath::new(inner).ok()?, file.id))
-        });
-        Ok(files
-            .filter(|(path, _)| is_exchanged(path.as_str()))
-            .collect())
+        let Some(commit) = commit else {
+            return Ok(RemoteFiles::new());
+        };
+        let tree = TreeFiles::of_subtree(&self.repo, commit.0, &folder.0);
+        let files = tree.map_err(self.failed("read"))?.files.into_iter();
+        let files = files.filter(|(path, _)| is_exchanged(path.as_str()));
+        Ok(files.map(|(path, file)| (path, file.id)).collect())
     }
 
     /// A file's text; `None` if it is none, or longer than a memory file.
@@ -288,13 +301,6 @@ impl Mirror {
         }
         let tree = editor.write(|tree| Ok::<_, gix::Error>(self.repo.write_object(tree)?.detach()));
         Ok((tree.map_err(failed())?, before))
-    }
-
-    fn tree(&self, commit: Option<CommitHash>) -> Result<TreeFiles, FilesError> {
-        let Some(commit) = commit else {
-            return Ok(TreeFiles::default());
-        };
-        TreeFiles::read(&self.repo, commit.0).map_err(self.failed("read"))
     }
 
     /// The state that each folder was last exchanged in. A damaged line costs itself alone.
