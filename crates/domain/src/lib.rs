@@ -32,6 +32,7 @@ pub mod job_status;
 pub mod limits;
 pub mod model;
 pub mod observation;
+pub mod packed_signs;
 pub mod page;
 pub mod place;
 pub mod pollution;

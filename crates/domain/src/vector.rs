@@ -55,6 +55,39 @@ pub fn length(codes: &[i8]) -> f64 {
     f64::from(square).sqrt()
 }
 
+/// Adds the direction of a vector of codes to `sum`, with a weight; nothing where it has none.
+///
+/// ```
+/// use daybook_domain::vector::add_direction;
+/// let mut sum = [1.0, 0.0];
+/// add_direction(&mut sum, &[3, 4], 5.0);
+/// assert_eq!(sum, [4.0, 4.0]);
+/// ```
+pub fn add_direction(sum: &mut [f64], codes: &[i8], weight: f64) {
+    let length = length(codes);
+    if length > 0.0 {
+        for (sum, &code) in sum.iter_mut().zip(codes) {
+            *sum += weight / length * f64::from(code);
+        }
+    }
+}
+
+/// The cosine of the angle between such a sum and a vector of codes; 0 where one has none.
+///
+/// ```
+/// use daybook_domain::vector::cosine_of_sum;
+/// assert_eq!(cosine_of_sum(&[6.0, 8.0], &[3, 4]), 1.0);
+/// assert_eq!(cosine_of_sum(&[0.0, 0.0], &[3, 4]), 0.0);
+/// ```
+#[must_use]
+pub fn cosine_of_sum(sum: &[f64], codes: &[i8]) -> f64 {
+    let square: f64 = sum.iter().map(|part| part * part).sum();
+    let pairs = sum.iter().zip(codes);
+    let dot: f64 = pairs.map(|(part, &code)| part * f64::from(code)).sum();
+    let length = square.sqrt() * length(codes);
+    if length > 0.0 { dot / length } else { 0.0 }
+}
+
 /// One bit for each component that is above zero, the first lowest in the first word.
 ///
 /// ```

@@ -80,7 +80,6 @@ mod schema_history;
 )]
 mod selections;
 #[cfg(feature = "sqlite")]
-mod signs;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod spend;
 #[cfg(feature = "sqlite")]

@@ -4,9 +4,9 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use crate::lazy_pattern::LazyPattern;
 
-static WHAT_HOLDS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+static WHAT_HOLDS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     [
         r"^(?:so |and |but )?(?:should|may|must|can|shall) (?:i|we|you|an? agents?|agents)\b",
         r"^(?:so |and |but )?(?:do|don't|are|aren't) (?:i|we|you)\b",
@@ -25,8 +25,8 @@ static WHAT_HOLDS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"^¿?(?:cuánt[oa]s? .{0,30}(?:es|son|puede\w*|debe\w*)|cuál es (?:el|la|nuestr[oa]) .{0,30}(?:límite|máximo|mínimo|puerto|versión|plazo))\b",
         "(?:上限|下限|限制|默认|端口|版本|期限)(?:现在)?(?:是|为)?(?:多少|什么|几)",
     ]
-    .iter()
-    .map(|pattern| Regex::new(pattern).expect("the patterns are constant"))
+    .into_iter()
+    .map(LazyPattern::new)
     .collect()
 });
 

@@ -357,29 +357,12 @@ impl MessageNeighbours {
     /// The cosine between the question's vector and the weighted mean of a text's and its neighbours' vectors.
     fn window_cosine(&self, question: &[i8], candidates: &[RecallCandidate], at: usize) -> f64 {
         let mut mixed = vec![0.0; question.len()];
-        let mut add = |codes: &[i8], weight: f64| {
-            let length = vector::length(codes);
-            if length > 0.0 {
-                for (sum, &code) in mixed.iter_mut().zip(codes) {
-                    *sum += weight / length * f64::from(code);
-                }
-            }
-        };
-        add(candidates[at].whole_vector(question.len()), 1.0);
+        let whole = |at: usize| candidates[at].whole_vector(question.len());
+        vector::add_direction(&mut mixed, whole(at), 1.0);
         for (far, beside) in self.iter() {
-            add(
-                candidates[beside].whole_vector(question.len()),
-                WINDOW_MIX[far],
-            );
+            vector::add_direction(&mut mixed, whole(beside), WINDOW_MIX[far]);
         }
-        let square: f64 = mixed.iter().map(|part| part * part).sum();
-        let dot: f64 = mixed
-            .iter()
-            .zip(question)
-            .map(|(part, &code)| part * f64::from(code))
-            .sum();
-        let length = square.sqrt() * vector::length(question);
-        if length > 0.0 { dot / length } else { 0.0 }
+        vector::cosine_of_sum(&mixed, question)
     }
 }
 

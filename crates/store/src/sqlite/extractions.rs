@@ -185,7 +185,12 @@ impl ScopeStore for SqliteStore {
         tenant: &Tenant,
         page: PageRequest<Scope>,
     ) -> Result<Page<ScopeState, Scope>, StoreError> {
-        let scopes = self.read(|tx| scopes(tx, tenant, page.after.as_ref(), page.most() + 1))?;
+        let (after, most) = (page.after.as_ref(), page.most() + 1);
+        let cache = &self.read_caches.scopes;
+        let scopes = self.read_cached(|tx, version| {
+            let key = (tenant.clone(), after.cloned(), most);
+            cache.get_or_read(version, key, || scopes(tx, tenant, after, most))
+        })?;
         Ok(Page::cut(scopes, page.most(), |state| state.scope.clone()))
     }
 }

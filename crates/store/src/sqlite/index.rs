@@ -52,7 +52,10 @@ impl IndexReader for SqliteStore {
         docs: &[DocumentNo],
         model: Option<&str>,
     ) -> Result<Vec<DocumentOutline>, StoreError> {
-        self.read(|tx| outlines::outlines(tx, tenant, docs, model))
+        let cache = &self.read_caches.outlines;
+        self.read_cached(|tx, version| {
+            outlines::outlines(tx, (cache, version), tenant, docs, model)
+        })
     }
 
     async fn surroundings(

@@ -35,6 +35,7 @@ mod purge;
 mod quarantine;
 mod queries;
 mod raw_values;
+mod read_cache;
 mod record;
 mod remotes;
 mod rescans;
@@ -74,6 +75,7 @@ use file::DatabaseFile;
 pub use health::Tokenize;
 use index_rows::IndexUpkeep;
 use peek::Peek;
+use read_cache::ReadCaches;
 pub use record::{RecordRestore, RestoredRecord};
 pub use salvage::{Salvage, Salvaged, keep_copy};
 pub use session_databases::SessionDatabase;
@@ -117,6 +119,7 @@ pub struct SqliteStore {
     upkeep: Arc<IndexUpkeep>,
     signs: SignCache,
     term_counts: TermCounts,
+    read_caches: ReadCaches,
     /// A connection that writes nothing, so that it notices the commits of all others.
     watcher: Mutex<Option<Connection>>,
     /// Damaged rows that listings left out.
@@ -169,6 +172,7 @@ impl SqliteStore {
             upkeep: Arc::new(IndexUpkeep::new(WAITING_DOCUMENTS)),
             signs: SignCache::default(),
             term_counts: TermCounts::default(),
+            read_caches: ReadCaches::default(),
             watcher: Mutex::new(None),
             damaged_rows: Mutex::default(),
         }
@@ -246,6 +250,19 @@ impl SqliteStore {
         blocking(|| self.file.read(work))
     }
 
+    /// [`SqliteStore::read`] of what may be cached for the data version that `work` gets.
+    fn read_cached<T>(
+        &self,
+        mut work: impl FnMut(&Transaction<'_>, u64) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        // All that a store that only peeks has read is discarded after a change.
+        let version = match self.file.peek() {
+            Some(_) => 0,
+            None => self.data_version()?,
+        };
+        self.read(|tx| work(tx, version))
+    }
+
     /// A number that each commit of any process changes.
     fn data_version(&self) -> Result<u64, StoreError> {
         blocking(|| {
@@ -255,8 +272,8 @@ impl SqliteStore {
                 None => watcher.insert(self.file.connect()?),
             };
             self.file.retry(|| {
-                let version = watching.query_row("PRAGMA data_version", [], |row| row.get(0))?;
-                Ok(version)
+                let mut version = watching.prepare_cached("PRAGMA data_version")?;
+                Ok(version.query_row([], |row| row.get(0))?)
             })
         })
     }

@@ -8,6 +8,7 @@ use strum::VariantArray;
 use super::connection::Fault;
 use super::index_words::Mark;
 use super::names::{find_tenant, parse_column, scope_no, shared_scope};
+use super::read_cache::ReadCache;
 use super::vector_rows;
 use crate::documents::{ENTRIES, SAID, event_doc, observation_doc};
 
@@ -253,8 +254,12 @@ pub(super) fn clear(tx: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The cached outlines of a store.
+type OutlineCache = ReadCache<(i64, i64, bool), DocumentOutline>;
+
 pub(super) fn outlines(
     tx: &Connection,
+    (cache, version): (&OutlineCache, u64),
     tenant: &Tenant,
     docs: &[DocumentNo],
     model: Option<&str>,
@@ -263,6 +268,32 @@ pub(super) fn outlines(
         return Ok(Vec::new());
     };
     let with_vectors = model.is_some() && vector_rows::model(tx, tenant)?.as_deref() == model;
+    let key = |doc: DocumentNo| (no, doc.0, with_vectors);
+    let cached = cache.get(version, docs.iter().map(|doc| key(*doc)));
+    let unread = docs
+        .iter()
+        .zip(&cached)
+        .filter(|(_, cached)| cached.is_none());
+    let unread: Vec<DocumentNo> = unread.map(|(doc, _)| *doc).collect();
+    let read = read_outlines(tx, no, &unread, with_vectors)?;
+    let new = read
+        .iter()
+        .map(|outline| (key(outline.doc), outline.clone()));
+    cache.put(version, new);
+    let mut read = read.into_iter().peekable();
+    let all = docs.iter().zip(cached);
+    let all =
+        all.filter_map(|(doc, cached)| cached.or_else(|| read.next_if(|read| read.doc == *doc)));
+    Ok(all.collect())
+}
+
+/// Reads outlines from the rows of a tenant's documents.
+fn read_outlines(
+    tx: &Connection,
+    tenant: i64,
+    docs: &[DocumentNo],
+    with_vectors: bool,
+) -> Result<Vec<DocumentOutline>, Fault> {
     let mut find = tx.prepare_cached(if with_vectors {
         "SELECT origin, at, terms, vectors, doc FROM ix_docs LEFT JOIN ix_vectors USING (doc)
          WHERE doc BETWEEN ? AND ? AND tenant_no = ? ORDER BY doc"
@@ -279,7 +310,7 @@ pub(super) fn outlines(
             continue;
         };
         let mut asked = run.iter().peekable();
-        let mut rows = find.query([first.0, last.0, no])?;
+        let mut rows = find.query([first.0, last.0, tenant])?;
         while let Some(row) = rows.next()? {
             let doc = DocumentNo(row.get(4)?);
             while asked.next_if(|asked| **asked < doc).is_some() {}

@@ -38,8 +38,9 @@ impl SupersessionStore for SqliteStore {
     ) -> Result<Vec<SupersededObservation>, StoreError> {
         self.read(|tx| {
             let mut found = BTreeSet::new();
-            for (session, seq) in events {
-                found.extend(superseded(tx, session, *seq)?);
+            // Events of one answer lie in one session, which is looked up once.
+            for of_session in events.chunk_by(|(one, _), (next, _)| one == next) {
+                found.extend(superseded(tx, of_session)?);
             }
             Ok(found.into_iter().collect())
         })
@@ -50,7 +51,11 @@ impl SupersessionStore for SqliteStore {
         scope: &Scope,
         id: ObservationId,
     ) -> Result<Option<Observation>, StoreError> {
-        self.read(|tx| evidence_rows::observation(tx, scope, id))
+        let cache = &self.read_caches.observations;
+        self.read_cached(|tx, version| {
+            let read = || evidence_rows::observation(tx, scope, id);
+            cache.get_or_read(version, (scope.clone(), id), read)
+        })
     }
 }
 
@@ -99,13 +104,17 @@ fn set(
     Ok(())
 }
 
+/// What is noted of events of one session.
 fn superseded(
     tx: &Connection,
-    session: &SessionId,
-    seq: EventSeq,
+    events: &[(SessionId, EventSeq)],
 ) -> Result<Vec<SupersededObservation>, Fault> {
+    let mut found = Vec::new();
+    let Some((session, _)) = events.first() else {
+        return Ok(found);
+    };
     let Some(row) = find_session(tx, session)? else {
-        return Ok(Vec::new());
+        return Ok(found);
     };
     let mut find = tx.prepare_cached(&format!(
         "SELECT id, later, ended_because, ended_at, evidence.events AS events, tenant, scopes.kind AS kind, name
@@ -115,16 +124,18 @@ fn superseded(
          WHERE evidence.session_no = ? AND first_seq <= ? AND last_seq >= ?
             AND later IS NOT NULL AND holds AND {VISIBLE}"
     ))?;
-    let mut rows = find.query(params![row.no, seq.0, seq.0])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let events: String = row.get("events")?;
-        if parse_numbers(&events).any(|event| event == seq.0) {
-            found.push(SupersededObservation {
-                event: (session.clone(), seq),
-                scope: scope_of(row)?,
-                supersession: supersession_of(row)?,
-            });
+    for event in events {
+        let seq = event.1;
+        let mut rows = find.query(params![row.no, seq.0, seq.0])?;
+        while let Some(row) = rows.next()? {
+            let stated: String = row.get("events")?;
+            if parse_numbers(&stated).any(|stated| stated == seq.0) {
+                found.push(SupersededObservation {
+                    event: event.clone(),
+                    scope: scope_of(row)?,
+                    supersession: supersession_of(row)?,
+                });
+            }
         }
     }
     Ok(found)

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use daybook_domain::index::{
     DocumentNo, DocumentVectors, EmbeddingInput, SearchFilter, WordsDigest,
 };
+use daybook_domain::packed_signs::PackedSigns;
 use daybook_domain::{Tenant, vector};
 use rusqlite::{Connection, params};
 
@@ -20,7 +21,6 @@ use super::queries::{self, owners};
 use super::vector_rows::{checked_vectors, forget, model, with_checksum};
 use crate::documents::{SAID, admits};
 use crate::nearest::Nearest;
-use crate::signs::PackedSigns;
 
 /// Most rows for which memory is reserved before they are read.
 const EXPECTED: usize = 1 << 20;

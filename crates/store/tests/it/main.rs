@@ -6,6 +6,7 @@
     reason = "tests use this machine's clock, folders and processes"
 )]
 
+mod cached_reads;
 mod contention;
 mod damage;
 mod flush_state;

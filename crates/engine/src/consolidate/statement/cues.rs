@@ -6,32 +6,34 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::lazy_pattern::LazyPattern;
+
 /// All patterns.
 pub(in crate::consolidate) const SOURCE: &str = include_str!("cues.txt");
 
 /// Negations.
-pub(super) static NEGATION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("negation"));
+pub(super) static NEGATION: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| patterns("negation"));
 /// What no longer holds, in group `old`.
-pub(super) static REPLACED: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("replaced"));
+pub(super) static REPLACED: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| patterns("replaced"));
 /// What is named as replaced, in group `old`.
-pub(super) static RENAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("renamed"));
+pub(super) static RENAMED: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| patterns("renamed"));
 /// What is taken back, in group `old`.
-pub(super) static WITHDRAWN: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("withdrawn"));
+pub(super) static WITHDRAWN: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| patterns("withdrawn"));
 /// Choices: groups `value` and, in most, `key`.
 pub(super) static CHOICE: LazyLock<Vec<SettingPattern>> = LazyLock::new(|| settings("choice"));
 /// States: groups `key` and `value`.
 pub(super) static STATE: LazyLock<Vec<SettingPattern>> = LazyLock::new(|| settings("state"));
 /// Phrases that say that something changes.
-pub(super) static CHANGE: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("change"));
+pub(super) static CHANGE: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| patterns("change"));
 /// Phrases that say that something is added to what holds.
-pub(super) static ADDITION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("addition"));
+pub(super) static ADDITION: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| patterns("addition"));
 /// Phrases that make a denial a condition.
-pub(super) static CONDITION: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("condition"));
+pub(super) static CONDITION: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| patterns("condition"));
 
 /// Phrases that forbid or limit without a negation.
-pub(super) static RESTRAINT: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("restraint"));
+pub(super) static RESTRAINT: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| patterns("restraint"));
 /// Phrases that turn from what held.
-pub(super) static TURN: LazyLock<Vec<Regex>> = LazyLock::new(|| patterns("turn"));
+pub(super) static TURN: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| patterns("turn"));
 
 /// Compiles all patterns, which takes longer than to read most memories: for a thread that nothing waits for yet.
 pub fn prepare() {
@@ -39,15 +41,18 @@ pub fn prepare() {
         &NEGATION, &REPLACED, &RENAMED, &WITHDRAWN, &CHANGE, &ADDITION, &CONDITION, &RESTRAINT,
         &TURN,
     ] {
-        LazyLock::force(patterns);
+        for one in patterns.iter() {
+            one.compiled();
+        }
     }
-    LazyLock::force(&CHOICE);
-    LazyLock::force(&STATE);
+    for one in CHOICE.iter().chain(STATE.iter()) {
+        one.pattern.compiled();
+    }
     super::figures::prepare();
 }
 
 /// Whether one of the patterns matches.
-pub(super) fn has(patterns: &[Regex], text: &str) -> bool {
+pub(super) fn has(patterns: &[LazyPattern], text: &str) -> bool {
     patterns.iter().any(|pattern| pattern.is_match(text))
 }
 
@@ -55,7 +60,7 @@ pub(super) fn has(patterns: &[Regex], text: &str) -> bool {
 /// would be as many copies of the class, and compiling them would take longer than a consolidation.
 #[derive(Debug)]
 pub(super) struct SettingPattern {
-    regex: Regex,
+    pattern: LazyPattern,
     most: usize,
 }
 
@@ -70,14 +75,14 @@ impl SettingPattern {
         let most = CLASS.captures(line).and_then(|class| class[3].parse().ok());
         let line = CLASS.replace(line, format!("(?P<{COUNTED}>$1{{$2,}}?)"));
         Self {
-            regex: Regex::new(&line).expect("the patterns are constant"),
+            pattern: LazyPattern::new(line),
             most: most.unwrap_or(usize::MAX),
         }
     }
 
     /// The groups of its first match.
     pub(super) fn captures<'t>(&self, clause: &'t str) -> Option<Captures<'t>> {
-        let captures = self.regex.captures(clause)?;
+        let captures = self.pattern.if_possible(clause)?.captures(clause)?;
         let counted = captures.name(COUNTED);
         let letters = counted.map_or(0, |counted| counted.as_str().chars().count());
         (letters <= self.most).then_some(captures)
@@ -88,9 +93,8 @@ fn settings(section: &str) -> Vec<SettingPattern> {
     lines(section).map(SettingPattern::new).collect()
 }
 
-fn patterns(section: &str) -> Vec<Regex> {
-    let patterns = lines(section).map(|line| Regex::new(line).expect("the patterns are constant"));
-    patterns.collect()
+fn patterns(section: &str) -> Vec<LazyPattern> {
+    lines(section).map(LazyPattern::new).collect()
 }
 
 fn lines(section: &str) -> impl Iterator<Item = &'static str> {

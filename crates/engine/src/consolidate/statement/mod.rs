@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::content::{ContentWord, ContentWords, content_words, lowered};
+use crate::lazy_pattern::LazyPattern;
 
 pub(super) use cues::SOURCE as PATTERNS;
 pub use cues::prepare as prepare_parser;
@@ -104,6 +105,11 @@ impl Statement {
             statement.add_clause(clause);
         }
         statement
+    }
+
+    /// Whether a text says that something changes: [`Statement::changes`] without the rest.
+    pub(super) fn says_change(text: &str) -> bool {
+        clauses(&at_verbs(&lowered(text))).any(|clause| has(&CHANGE, clause))
     }
 
     /// The figure of a value: its text is a number, and `subject` says what it is about.
@@ -202,6 +208,7 @@ fn without_address(clause: &str) -> &str {
 fn denial(clause: &str) -> Option<Denial> {
     let mut ends: Vec<usize> = NEGATION
         .iter()
+        .filter_map(|pattern| pattern.if_possible(clause))
         .flat_map(|pattern| pattern.find_iter(clause).map(|found| found.end()))
         .collect();
     ends.sort_unstable();
@@ -230,8 +237,9 @@ fn qualifiers(low: &str) -> Vec<Qualifier> {
     pairs.collect()
 }
 
-fn named_old(patterns: &[Regex], clause: &str) -> Vec<ContentWords> {
-    let found = patterns.iter().flat_map(|it| it.captures_iter(clause));
+fn named_old(patterns: &[LazyPattern], clause: &str) -> Vec<ContentWords> {
+    let possible = patterns.iter().filter_map(|it| it.if_possible(clause));
+    let found = possible.flat_map(|it| it.captures_iter(clause));
     found
         .filter_map(|captures| Some(content_words(captures.name("old")?.as_str())))
         .filter(|old| (1..=OLD_WORDS).contains(&old.len()))

@@ -205,7 +205,7 @@ pub fn ends(later: &str, earlier: &str) -> Option<SupersessionReason> {
 /// Whether a person's words say themselves that something changes: "now", "instead", "no longer".
 #[must_use]
 pub fn says_change(text: &str) -> bool {
-    Statement::parse(text).changes
+    Statement::says_change(text)
 }
 
 /// Positions in the order in which they were last stated.

@@ -64,21 +64,23 @@ fn takes_place_of(
     lexical: &LexicalQuery<'_>,
 ) -> bool {
     let may = is_stated(later) && is_stated(earlier) && later.scope == earlier.scope;
-    if !may || !is_later(later, earlier) {
-        return false;
-    }
-    // Of mere talk that nothing was learned from, the latest is not what holds, unless it says so.
-    if is_talk(later) && is_talk(earlier) && !says_change(&later.text) {
+    let is_near = later.parts.total() >= LEAST_SCORE * earlier.parts.total();
+    if !may || !is_near || !is_later(later, earlier) {
         return false;
     }
     let (new, old) = (words_of(later, lexical), words_of(earlier, lexical));
     let both = lexical.common_share(&new, &old, |_| false);
     let about_one_thing =
         lexical.common_share(&new, &old, is_number) >= LEAST_SHARE * lexical.share(&old, is_number);
-    both >= LEAST_ANSWERED
-        && both >= LEAST_SHARE * lexical.share(&old, |_| false)
-        && about_one_thing
-        && later.parts.total() >= LEAST_SCORE * earlier.parts.total()
+    if both < LEAST_ANSWERED
+        || both < LEAST_SHARE * lexical.share(&old, |_| false)
+        || !about_one_thing
+    {
+        return false;
+    }
+    // Of mere talk that nothing was learned from, the latest is not what holds, unless it says so. Taking a statement
+    // apart costs most, so it comes last.
+    !is_talk(later) || !is_talk(earlier) || says_change(&later.text)
 }
 
 /// Numbers tell which one, and not of what: the limit of 64 is not about bay 64.

@@ -20,7 +20,7 @@ type Plane = [u64; LANES];
 
 /// Signs of vectors of one width, in the order in which they came.
 #[derive(Debug, Default)]
-pub(crate) struct PackedSigns {
+pub struct PackedSigns {
     /// Words of one vector.
     width: usize,
     /// The planes of whole blocks, one block after the other.
@@ -30,7 +30,9 @@ pub(crate) struct PackedSigns {
 }
 
 impl PackedSigns {
-    pub(crate) fn new(width: usize) -> Self {
+    /// No vectors yet, of so many words each.
+    #[must_use]
+    pub fn new(width: usize) -> Self {
         Self {
             width,
             ..Self::default()
@@ -38,17 +40,18 @@ impl PackedSigns {
     }
 
     /// Words of one vector.
-    pub(crate) fn width(&self) -> usize {
+    #[must_use]
+    pub fn width(&self) -> usize {
         self.width
     }
 
     /// Reserves memory for so many more vectors, so that adding them moves nothing.
-    pub(crate) fn reserve(&mut self, vectors: usize) {
+    pub fn reserve(&mut self, vectors: usize) {
         self.planes.reserve_exact(vectors / BLOCK * 64 * self.width);
     }
 
     /// Adds a vector's signs; as many words as the width.
-    pub(crate) fn push(&mut self, signs: impl IntoIterator<Item = u64>) {
+    pub fn push(&mut self, signs: impl IntoIterator<Item = u64>) {
         self.rest.extend(signs);
         if self.width > 0 && self.rest.len() == BLOCK * self.width {
             for word in 0..self.width {
@@ -73,7 +76,7 @@ impl PackedSigns {
 
     /// Visits each vector whose signs differ from `query` in at most `bound` places, with its position and the
     /// number of differences. The visit returns the next bound.
-    pub(crate) fn visit_near(
+    pub fn visit_near(
         &self,
         query: &[u64],
         mut bound: u32,
@@ -147,7 +150,8 @@ impl Distances {
                     let both = and(*sum, carry);
                     *sum = xor(*sum, carry);
                     carry = both;
-                    if carry == [0; LANES] {
+                    let [a, b, c, d] = carry;
+                    if a | b | c | d == 0 {
                         break;
                     }
                 }
@@ -197,7 +201,7 @@ fn add(one: Plane, two: Plane, three: Plane) -> (Plane, Plane) {
     (xor(half, three), or(and(one, two), and(half, three)))
 }
 
-// Written out word by word: this crate is compiled for size, which makes a call of each word of `array::from_fn`.
+// Written out word by word, so that no level of optimisation makes a call of each word.
 #[inline(always)]
 fn xor([a, b, c, d]: Plane, [e, f, g, h]: Plane) -> Plane {
     [a ^ e, b ^ f, c ^ g, d ^ h]

@@ -1,0 +1,117 @@
+//! Patterns that are compiled for the first text that they may match.
+//!
+//! Compiling a pattern takes up to a millisecond and some kilobytes, and a process that answers one question needs few of
+//! some two hundred. Each match of most patterns contains one of a few literals: for a text without any of them the answer
+//! is known without the pattern.
+
+use std::sync::OnceLock;
+
+use memchr::memmem;
+use regex::Regex;
+use regex_syntax::hir::{Hir, HirKind};
+
+/// Most literals that are looked for before a pattern is used.
+const MOST_LITERALS: usize = 128;
+
+/// A constant pattern.
+#[derive(Debug)]
+pub(crate) struct LazyPattern {
+    source: String,
+    /// Each match contains one of these; empty where none are known.
+    literals: Vec<Box<[u8]>>,
+    regex: OnceLock<Regex>,
+}
+
+impl LazyPattern {
+    /// Parses a constant pattern, without compiling it.
+    pub(crate) fn new(source: impl Into<String>) -> Self {
+        let source = source.into();
+        let parsed = regex_syntax::parse(&source).expect("the patterns are constant");
+        let literals = required_literals(&parsed);
+        Self {
+            literals: literals
+                .filter(|all| all.len() <= MOST_LITERALS)
+                .unwrap_or_default(),
+            source,
+            regex: OnceLock::new(),
+        }
+    }
+
+    /// The compiled pattern; `None` for a text that it does not match.
+    pub(crate) fn if_possible(&self, text: &str) -> Option<&Regex> {
+        let holds = |literal: &[u8]| memmem::find(text.as_bytes(), literal).is_some();
+        let may_match = self.literals.is_empty() || self.literals.iter().any(|it| holds(it));
+        may_match.then(|| self.compiled())
+    }
+
+    /// The compiled pattern.
+    pub(crate) fn compiled(&self) -> &Regex {
+        let compile = || Regex::new(&self.source).expect("the patterns are constant");
+        self.regex.get_or_init(compile)
+    }
+
+    /// Whether it matches a part of the text.
+    pub(crate) fn is_match(&self, text: &str) -> bool {
+        self.if_possible(text)
+            .is_some_and(|regex| regex.is_match(text))
+    }
+}
+
+/// Literals of which each match contains one; of several such lists the one whose shortest literal is longest.
+fn required_literals(hir: &Hir) -> Option<Vec<Box<[u8]>>> {
+    match hir.kind() {
+        HirKind::Literal(literal) => Some(vec![literal.0.clone()]),
+        HirKind::Capture(group) => required_literals(&group.sub),
+        HirKind::Repetition(repeated) if repeated.min > 0 => required_literals(&repeated.sub),
+        HirKind::Concat(parts) => {
+            let lists = parts.iter().filter_map(required_literals);
+            lists.max_by_key(|list| list.iter().map(|literal| literal.len()).min())
+        }
+        HirKind::Alternation(choices) => {
+            let lists: Option<Vec<_>> = choices.iter().map(required_literals).collect();
+            Some(lists?.concat())
+        }
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) | HirKind::Repetition(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(source: &str, literals: &[&str]) {
+        let pattern = LazyPattern::new(source);
+        let found: Vec<&str> = pattern
+            .literals
+            .iter()
+            .map(|it| str::from_utf8(it).expect("patterns are text"))
+            .collect();
+        assert_eq!(found, literals, "{source}");
+    }
+
+    #[test]
+    fn each_match_contains_one_of_the_literals() {
+        check(r"\b(?:now|instead)\b", &["now", "instead"]);
+        check(
+            r"^(?:the )?(?P<key>\w+) (?:is|are) (?:now )?gone",
+            &["gone"],
+        );
+        check(r"(?:tide)+ table", &[" table"]);
+        check(r"现在|改成", &["现在", "改成"]);
+        // Nothing is known of these: what may be absent is in no match for certain.
+        check(r"(?:the )?\w+", &[]);
+        check(r"\bnow\b|\d+", &[]);
+        check(r"(?i)now", &[]);
+    }
+
+    #[test]
+    fn a_pattern_is_compiled_for_a_text_that_it_may_match() {
+        let pattern = LazyPattern::new(r"\b(?:now|instead)\b");
+        assert!(!pattern.is_match("the tide table"));
+        assert_eq!(pattern.regex.get().map(Regex::as_str), None);
+        assert!(!pattern.is_match("the knowledge base"));
+        assert!(pattern.is_match("the tide table is now on the pier"));
+        assert!(pattern.regex.get().is_some());
+    }
+}

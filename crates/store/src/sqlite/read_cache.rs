@@ -1,0 +1,175 @@
+//! Decoded rows that recall reads at nearly every question, cached while the database is unchanged.
+//!
+//! A value is valid for one data version, a number that each commit of any process changes. The version is read before
+//! the snapshot that the value comes from, so a value may be newer than its version and is never older. A snapshot may be
+//! newer than the version, too: what has to fit other rows of one snapshot is not cached here, such as the documents that
+//! wait beside the index.
+//!
+//! Not here: counts of words (`term_counts`) and signs (`vectors`), which outlast writes to other tables.
+
+use std::collections::HashMap;
+use std::fmt::{Debug, Formatter, Result as FormatResult};
+use std::hash::Hash;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use daybook_domain::index::DocumentOutline;
+use daybook_domain::seams::ScopeState;
+use daybook_domain::{Observation, ObservationId, Scope, Tenant};
+
+use super::connection::Fault;
+
+/// Most bytes of one cache. When it is full, it starts over.
+const MOST_BYTES: usize = 16 << 20;
+/// Bytes that a value takes besides its words: its key, its numbers, its place in the table.
+const OVERHEAD: usize = 256;
+
+/// The caches of one store.
+#[derive(Debug, Default)]
+pub(super) struct ReadCaches {
+    /// By tenant, document and whether vectors come with it.
+    pub(super) outlines: ReadCache<(i64, i64, bool), DocumentOutline>,
+    pub(super) observations: ReadCache<(Scope, ObservationId), Option<Observation>>,
+    /// By tenant, the scope before the page, and its length.
+    pub(super) scopes: ReadCache<(Tenant, Option<Scope>, usize), Vec<ScopeState>>,
+}
+
+/// A value whose size in memory can be estimated.
+pub(super) trait CachedValue: Clone {
+    /// Bytes of its words and lists.
+    fn bytes(&self) -> usize;
+}
+
+/// Values of one data version by their keys.
+pub(super) struct ReadCache<K, V>(Mutex<CachedValues<K, V>>);
+
+struct CachedValues<K, V> {
+    version: u64,
+    bytes: usize,
+    values: HashMap<K, V>,
+}
+
+impl<K, V> Default for ReadCache<K, V> {
+    fn default() -> Self {
+        Self(Mutex::new(CachedValues {
+            version: 0,
+            bytes: 0,
+            values: HashMap::new(),
+        }))
+    }
+}
+
+/// Names the number of values: they are what people wrote.
+impl<K, V> Debug for ReadCache<K, V> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> FormatResult {
+        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        write!(formatter, "ReadCache({} values)", cached.values.len())
+    }
+}
+
+impl<K: Hash + Eq, V: CachedValue> ReadCache<K, V> {
+    /// The cached values of these keys, in their order; `None` for each that has to be read.
+    pub(super) fn get(&self, version: u64, keys: impl IntoIterator<Item = K>) -> Vec<Option<V>> {
+        let cached = self.of(version);
+        let values = keys.into_iter().map(|key| cached.values.get(&key).cloned());
+        values.collect()
+    }
+
+    /// Caches values that were read after the version.
+    pub(super) fn put(&self, version: u64, read: impl IntoIterator<Item = (K, V)>) {
+        let mut cached = self.of(version);
+        for (key, value) in read {
+            let bytes = value.bytes() + OVERHEAD;
+            if cached.bytes + bytes > MOST_BYTES {
+                cached.clear();
+            }
+            cached.bytes += bytes;
+            cached.values.insert(key, value);
+        }
+    }
+
+    /// The value of one key, which `read` reads if it is not cached.
+    pub(super) fn get_or_read(
+        &self,
+        version: u64,
+        key: K,
+        read: impl FnOnce() -> Result<V, Fault>,
+    ) -> Result<V, Fault> {
+        let cached = self.of(version).values.get(&key).cloned();
+        if let Some(value) = cached {
+            return Ok(value);
+        }
+        let value = read()?;
+        self.put(version, [(key, value.clone())]);
+        Ok(value)
+    }
+
+    /// The values of a version; those of another one are dropped.
+    fn of(&self, version: u64) -> MutexGuard<'_, CachedValues<K, V>> {
+        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if cached.version != version {
+            cached.clear();
+            cached.version = version;
+        }
+        cached
+    }
+}
+
+impl<K, V> CachedValues<K, V> {
+    fn clear(&mut self) {
+        self.values.clear();
+        self.bytes = 0;
+    }
+}
+
+impl CachedValue for DocumentOutline {
+    fn bytes(&self) -> usize {
+        size_of_val(self.terms.0.as_slice()) + self.vectors.len()
+    }
+}
+
+impl CachedValue for Option<Observation> {
+    fn bytes(&self) -> usize {
+        let evidence = self.iter().flat_map(|observation| &observation.evidence);
+        let of_one = |lines: usize, events: usize| OVERHEAD + 4 * lines + 8 * events;
+        let evidence: usize = evidence
+            .map(|one| of_one(one.lines.len(), one.events.len()))
+            .sum();
+        evidence + self.as_ref().map_or(0, |one| one.text.len())
+    }
+}
+
+impl CachedValue for Vec<ScopeState> {
+    fn bytes(&self) -> usize {
+        OVERHEAD * self.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl CachedValue for usize {
+        fn bytes(&self) -> usize {
+            *self
+        }
+    }
+
+    #[test]
+    fn values_of_another_version_are_dropped() {
+        let cache = ReadCache::default();
+        cache.put(1, [("tide", 3), ("pier", 4)]);
+        assert_eq!(cache.get(1, ["pier", "buoy"]), [Some(4), None]);
+        assert_eq!(cache.get(2, ["pier"]), [None]);
+        // The older version is not current any more, and its values are gone.
+        assert_eq!(cache.get(1, ["pier"]), [None]);
+    }
+
+    #[test]
+    fn a_full_cache_starts_over() {
+        let cache = ReadCache::default();
+        let half = MOST_BYTES / 2;
+        cache.put(1, [("tide", half)]);
+        cache.put(1, [("pier", half)]);
+        assert_eq!(cache.get(1, ["tide", "pier"]), [None, Some(half)]);
+    }
+}

@@ -1,0 +1,187 @@
+//! What a store on SQLite caches of its reads: it answers as a store that was opened just now, whoever wrote last.
+
+use std::path::Path;
+
+use daybook_domain::index::{
+    CandidateQuery, DocumentNo, DocumentOutline, DocumentVectors, FileEntry, SearchFilter,
+    TermStats,
+};
+use daybook_domain::page::PageRequest;
+use daybook_domain::seams::{
+    IndexReader, IndexWriter, ObservationStore, ScopeState, ScopeStore, SessionLog,
+    SupersessionStore, VectorStore,
+};
+use daybook_domain::{
+    EventSeq, Observation, Scope, SupersededObservation, Supersession, SupersessionReason, Tenant,
+};
+use daybook_store::{SqliteOptions, SqliteStore};
+use daybook_testkit::fixtures::*;
+use daybook_testkit::run;
+use rusqlite::Connection;
+
+const MODEL: &str = "ada/small@1";
+
+fn open(path: &Path) -> SqliteStore {
+    SqliteStore::open(path, SqliteOptions::default()).expect("a root can be opened at any time")
+}
+
+fn scope() -> Scope {
+    user_scope("ada")
+}
+
+fn tide() -> Observation {
+    observation(
+        &scope(),
+        "word tide",
+        vec![evidence(&session("pier"), &[1])],
+    )
+}
+
+fn buoy() -> Observation {
+    observation(
+        &scope(),
+        "word buoy",
+        vec![evidence(&session("pier"), &[2])],
+    )
+}
+
+/// All that a recall reads and a store may have cached.
+#[derive(Debug, PartialEq)]
+struct Reads {
+    stats: TermStats,
+    docs: Vec<DocumentNo>,
+    outlines: Vec<DocumentOutline>,
+    observations: [Option<Observation>; 2],
+    superseded: Vec<SupersededObservation>,
+    scopes: Vec<ScopeState>,
+}
+
+async fn reads(store: &SqliteStore) -> Reads {
+    let tenant = Tenant::local();
+    let step = CandidateQuery {
+        all_of: vec!["word".to_owned()],
+        limit: 99,
+    };
+    let (steps, words, filter) = ([step], ["word".to_owned()], SearchFilter::default());
+    let docs = store.matches(&tenant, &steps, &filter).await.unwrap();
+    let stats = store.term_stats(&tenant, &words);
+    let outlines = store.outlines(&tenant, &docs, Some(MODEL));
+    let events = [1, 2].map(|seq| (session("pier"), EventSeq(seq)));
+    let scopes = store.scopes(&tenant, PageRequest::first(99));
+    Reads {
+        stats: stats.await.unwrap(),
+        outlines: outlines.await.unwrap(),
+        observations: [
+            store.observation(&scope(), tide().id).await.unwrap(),
+            store.observation(&scope(), buoy().id).await.unwrap(),
+        ],
+        superseded: store.superseded_by_event(&tenant, &events).await.unwrap(),
+        scopes: scopes.await.unwrap().items,
+        docs,
+    }
+}
+
+/// Changes something that is read, as the step `n` of a history.
+async fn change(store: &SqliteStore, n: u8) {
+    let tenant = Tenant::local();
+    let pier = session("pier");
+    match n {
+        0 => {
+            let two = vec![event("word one"), event("word two")];
+            store.append(&append(&pier, two)).await.unwrap();
+        }
+        1 => store.observe(&[tide(), buoy()], at(9)).await.unwrap(),
+        2 => {
+            let ended = Supersession {
+                earlier: tide().id,
+                later: buoy().id,
+                reason: SupersessionReason::Reversed,
+                until: at(9),
+            };
+            store.set_supersessions(&scope(), &[ended]).await.unwrap();
+        }
+        3 => {
+            assert!(store.choose_model(&tenant, MODEL).await.unwrap());
+            let waiting = store.unembedded(&tenant, 99).await.unwrap();
+            let vectors = waiting.into_iter().map(|one| DocumentVectors {
+                doc: one.doc,
+                digest: one.digest(),
+                vectors: vec![1],
+                signs: vec![7],
+                tokens: String::new(),
+            });
+            let vectors: Vec<DocumentVectors> = vectors.collect();
+            store.put_vectors(&tenant, MODEL, &vectors).await.unwrap();
+        }
+        4 => {
+            let entry = FileEntry {
+                line: 3,
+                text: "word entry".to_owned(),
+                heading: "Preferences".to_owned(),
+                observation: None,
+                citation: None,
+                tokens: "word entry".to_owned(),
+            };
+            let (scope, entries) = (scope(), [entry]);
+            let put = store.put_file(&scope, "MEMORY.md", "stamp", &entries, at(9));
+            put.await.unwrap();
+        }
+        5 => assert!(store.retract(&scope(), buoy().id, at(10)).await.unwrap()),
+        _ => assert!(store.choose_model(&tenant, "ada/large@1").await.unwrap()),
+    }
+}
+
+/// Makes changes by the store that reads, and by another one on the same file: as another process does.
+fn check(is_own: impl Fn(u8) -> bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("daybook.db");
+    let (reader, other) = (open(&path), open(&path));
+    run(async {
+        let mut before = reads(&reader).await;
+        for n in 0..=6 {
+            change(if is_own(n) { &reader } else { &other }, n).await;
+            let after = reads(&reader).await;
+            assert_ne!(after, before, "change {n} is seen");
+            assert_eq!(after, reads(&open(&path)).await, "after change {n}");
+            assert_eq!(after, reads(&reader).await, "read twice after {n}");
+            before = after;
+        }
+    });
+}
+
+#[test]
+fn every_write_of_the_store_itself_is_seen() {
+    check(|_| true);
+}
+
+#[test]
+fn every_write_of_another_process_is_seen() {
+    check(|_| false);
+}
+
+#[test]
+fn writes_of_both_in_turn_are_seen() {
+    check(|n| n % 2 == 0);
+}
+
+#[test]
+fn a_write_that_was_broken_off_is_not_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("daybook.db");
+    let reader = open(&path);
+    run(async {
+        change(&reader, 0).await;
+        let before = reads(&reader).await;
+        let broken = Connection::open(&path).unwrap();
+        let begun = "BEGIN IMMEDIATE; DELETE FROM ix_docs; DELETE FROM ix_pending;";
+        broken.execute_batch(begun).unwrap();
+        assert_eq!(reads(&reader).await, before);
+        drop(broken);
+        assert_eq!(reads(&reader).await, before);
+        assert_eq!(before.outlines.len(), 2);
+        // What it would have deleted can be deleted afterwards, and is then gone for the reader too.
+        let whole = Connection::open(&path).unwrap();
+        whole.execute_batch("DELETE FROM ix_docs").unwrap();
+        assert_eq!(reads(&reader).await.outlines, []);
+    });
+}
