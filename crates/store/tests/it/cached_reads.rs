@@ -1,4 +1,4 @@
-//! What a store on SQLite caches of its reads: it answers as a store that was opened just now, whoever wrote last.
+//! What a store on SQLite caches of its reads: it answers as a store that was opened just now, after any process wrote.
 
 use std::path::Path;
 
