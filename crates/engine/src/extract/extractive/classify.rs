@@ -6,7 +6,10 @@
 //!
 //! Not here: which sentences of a message are kept, and in which words (`speech_acts`).
 
+use std::sync::LazyLock;
+
 use daybook_domain::ObservationKind as Kind;
+use regex::Regex;
 
 use super::clauses::judged_words;
 use super::lexicon::{Cue, Lexicon};
@@ -61,6 +64,8 @@ const OBJECTION: i32 = 40;
 const CONCEDED_WORTH: f32 = 2.0;
 /// Fewest content words of it.
 const FORM_CONTENT: usize = 2;
+/// Fewest content words beside an option's label of a decision that stands alone.
+const OPTION_CONTENT: usize = 2;
 
 /// The context of a sentence that bears on its score.
 #[derive(Debug, Clone, Copy)]
@@ -326,10 +331,23 @@ fn score_decision(
     let is_open = low.ends_with(['?', '？']);
     let weight = lexicon.weight(Cue::Decision, low);
     let is_asked = begins_with_request(low, lexicon);
-    if is_open || is_asked || weight == 0 || lexicon.has_cue(Cue::NotDecision, low) {
+    let is_none = is_open || is_asked || lexicon.has_cue(Cue::NotDecision, low);
+    if is_none || weight == 0 || only_names_option(low, lexicon) {
         return 0;
     }
     weight + if context.conceded { CLEAR } else { 0 }
+}
+
+/// The label of an option in an agent's list.
+static OPTION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(?:option|approach|choice|variant|plan|number) #?(?:\d{1,2}|[a-h])\b")
+        .expect("the pattern is constant")
+});
+
+/// Whether a sentence says little beside the label of an option ("let's go with option 1"), which the agent's list explains.
+fn only_names_option(low: &str, lexicon: &Lexicon) -> bool {
+    OPTION.is_match(low)
+        && content_words(&OPTION.replace_all(low, ""), lexicon).len() < OPTION_CONTENT
 }
 
 /// Scores a statement of fact: plain, about something named, no question, no hedge, no news of the day.
