@@ -114,6 +114,16 @@ impl Machines {
         let file = files.iter().find(|(found, _)| found.as_str() == path);
         file.and_then(|(_, id)| mirror.text(*id).unwrap())
     }
+
+    /// Every machine consolidates, and shows of the first three entries those that are wanted.
+    #[track_caller]
+    fn consolidate_and_show(&mut self, wanted: &[u8]) {
+        for at in 0..self.machines.len() {
+            self.machines[at].consolidate();
+            let page = self.page(at);
+            assert_eq!(shown(&page, 1..4), wanted, "machine {at}: {page}");
+        }
+    }
 }
 
 impl Machine {
@@ -175,10 +185,7 @@ fn each_machine_shows_what_the_other_remembers_and_keeps_it_when_it_consolidates
     all.machines[0].learn(&[1, 2]);
     all.machines[1].learn(&[2, 3]);
     all.settle();
-    for at in 0..2 {
-        all.machines[at].consolidate();
-        assert_eq!(shown(&all.page(at), 1..4), [1, 2, 3], "{}", all.page(at));
-    }
+    all.consolidate_and_show(&[1, 2, 3]);
     all.settle();
     assert_eq!(all.page(0), all.page(1));
 }
@@ -191,15 +198,7 @@ fn what_the_rules_of_one_machine_drop_stays_where_another_one_holds_it() {
     all.settle();
     all.machines[0].drop_entries(&[1, 2]);
     all.settle();
-    for at in 0..3 {
-        all.machines[at].consolidate();
-        assert_eq!(
-            shown(&all.page(at), 1..3),
-            [2],
-            "machine {at}: {}",
-            all.page(at)
-        );
-    }
+    all.consolidate_and_show(&[2]);
 }
 
 #[test]
@@ -210,15 +209,7 @@ fn what_a_person_deletes_is_gone_on_every_machine_that_holds_it() {
     all.settle();
     all.machines[0].edit(|page| without_line(page, "rule 1"));
     all.settle();
-    for at in 0..3 {
-        all.machines[at].consolidate();
-        assert_eq!(
-            shown(&all.page(at), 1..3),
-            [2],
-            "machine {at}: {}",
-            all.page(at)
-        );
-    }
+    all.consolidate_and_show(&[2]);
     // A machine that comes later does not bring it back.
     all.machines[2].learn(&[1]);
     all.settle();
