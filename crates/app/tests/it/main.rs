@@ -54,6 +54,7 @@ mod projects;
 mod prompts;
 mod purge;
 mod purge_doors;
+mod purge_places;
 mod purge_restores;
 mod reach;
 #[cfg(unix)]

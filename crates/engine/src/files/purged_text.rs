@@ -8,10 +8,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use daybook_domain::index::BETWEEN_TOKENS;
 use daybook_domain::{Citation, Origin};
 use daybook_text::indexed_tokens;
 
-use super::entry::{EntryId, Marker, PageBlock, is_own_heading, parse_blocks};
+use super::entry::{EntryId, Marker, PageBlock, is_own_heading, parse_blocks, without_marker};
 use super::history_rewrite::{FileEdit, HistoryEdit};
 use super::layout::{LOG, MARKS};
 use super::own_secrets::FileOwner;
@@ -35,14 +36,43 @@ pub struct PurgedText {
     pub lines: BTreeMap<String, Vec<(u32, u32)>>,
     /// Entries of observations of which nothing is left.
     pub entries: HashSet<EntryId>,
-    /// Entries that the present memory shows: they rest on what is left.
-    pub shown: HashSet<Marker>,
+    /// What the present memory shows: it rests on what is left.
+    pub shown: ShownText,
+}
+
+/// What the files of a present memory show, by which it is known in them and in their past.
+#[derive(Debug, Clone, Default)]
+pub struct ShownText {
+    /// Entries.
+    pub entries: HashSet<Marker>,
+    /// Pages, by their paths.
+    pub pages: HashSet<String>,
+    /// Headings of pages and sections, as they stand in files.
+    pub headings: HashSet<String>,
 }
 
 /// The words that the index has of a text.
 #[must_use]
 pub fn index_words(text: &str) -> String {
-    indexed_tokens(Origin::Human, text)
+    let tokens = indexed_tokens(Origin::Human, text);
+    let words = tokens.split(BETWEEN_TOKENS).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A line's words alone: the parts of markers and citations, which are letters and numbers too, are nothing that was said.
+fn said_words(line: &str) -> String {
+    let mut said = String::with_capacity(line.len());
+    let mut rest = without_marker(line);
+    while let Some((before, behind)) = rest.split_once('[') {
+        said.push_str(before);
+        let cited = behind.split_once(']').filter(|(inside, _)| {
+            Citation::parse(inside).is_some_and(|cited| !cited.lines.is_empty())
+        });
+        rest = cited.map_or(behind, |(_, after)| after);
+        said.push(' ');
+    }
+    said.push_str(rest);
+    index_words(&said)
 }
 
 impl PurgedText {
@@ -51,7 +81,7 @@ impl PurgedText {
         if self.cites(line) || self.names.iter().any(|name| line.contains(name.as_str())) {
             return true;
         }
-        let words = index_words(line);
+        let words = said_words(line);
         let is_statement = || !words.is_empty() && self.statements.contains(&words);
         words.split(' ').any(|word| self.words.contains(word))
             || is_statement()
@@ -98,7 +128,7 @@ impl PurgedText {
     fn takes(&self, block: &PageBlock<'_>) -> bool {
         match block {
             PageBlock::Ours(marker, lines) | PageBlock::Pinned(marker, lines) => {
-                !self.shown.contains(marker)
+                !self.shown.entries.contains(marker)
                     && (self.entries.contains(&marker.id())
                         || lines.iter().any(|line| self.has(line)))
             }
@@ -106,7 +136,9 @@ impl PurgedText {
                 self.entries.contains(&marker.id()) || lines.iter().any(|line| self.cites(line))
             }
             // The engine's headings of sections carry no marker.
-            PageBlock::Heading(_, line) => self.has(line),
+            PageBlock::Heading(_, line) => {
+                !self.shown.headings.contains(line.trim_end()) && self.has(line)
+            }
             PageBlock::Other(_) => false,
         }
     }
@@ -212,7 +244,9 @@ impl HistoryEdit for PurgedText {
         match owner {
             // A block of the log does not show by itself who wrote it.
             _ if path == LOG => self.whole(text),
-            FileOwner::Page if self.has(path) => FileEdit::Remove,
+            FileOwner::Page if !self.shown.pages.contains(path) && self.has(path) => {
+                FileEdit::Remove
+            }
             FileOwner::Page => self.page(path, text),
             FileOwner::Engine => self.whole(text),
             FileOwner::Person => FileEdit::Keep,
@@ -268,7 +302,7 @@ mod tests {
             names: vec!["0f8a-host-id".to_owned()],
             lines: BTreeMap::from([("5e7a".to_owned(), vec![(3, 9)])]),
             entries: HashSet::from([EntryId::of("gone")]),
-            shown: HashSet::new(),
+            shown: ShownText::default(),
         }
     }
 
@@ -357,11 +391,49 @@ mod tests {
         let mut purged = purged();
         for block in parse_blocks(&line) {
             if let PageBlock::Ours(marker, _) = block {
-                purged.shown.insert(marker);
+                purged.shown.entries.insert(marker);
             }
         }
         let edit = purged.file("MEMORY.md", FileOwner::Page, &line);
         assert_eq!(edit, FileEdit::Keep);
+    }
+
+    #[test]
+    fn parts_of_a_marker_or_a_citation_are_no_purged_words() {
+        let line = entry("a", "- stays [9b1c:L5,17]");
+        let marker = parse_blocks(&line).iter().find_map(|block| match block {
+            PageBlock::Ours(marker, _) => Some(marker.as_str().to_owned()),
+            _ => None,
+        });
+        let mut words = index_words(&marker.unwrap());
+        words.push_str(" 5 17");
+        let purged = PurgedText {
+            words: words.split(' ').map(str::to_owned).collect(),
+            ..purged()
+        };
+        assert!(!purged.has(line.trim_end()), "{line}");
+        assert!(purged.has("- 17 [9b1c:L5]"));
+        assert!(purged.has("- [17] stays"));
+    }
+
+    #[test]
+    fn words_of_several_passages_are_purged_one_by_one() {
+        let words = index_words("The kestrel.\n\nIs it moored? At dawn.");
+        assert_eq!(words, "the kestrel is it moor at dawn");
+    }
+
+    #[test]
+    fn pages_that_the_memory_shows_stay_whatever_words_are_in_their_names() {
+        let heading = render_heading("The kestrel [9b1c]") + "\n";
+        let page = format!("{heading}## Facts\n{}", entry("a", "- branch main"));
+        let path = "sessions/2026-05-04-the-kestrel-9b1c.md";
+        let mut purged = purged();
+        let edit = |purged: &PurgedText| purged.file(path, FileOwner::Page, &page);
+        assert_eq!(edit(&purged), FileEdit::Remove);
+        purged.shown.pages.insert(path.to_owned());
+        assert_eq!(edit(&purged), FileEdit::Remove);
+        purged.shown.headings.insert(heading.trim_end().to_owned());
+        assert_eq!(edit(&purged), FileEdit::Keep);
     }
 
     #[test]

@@ -13,11 +13,11 @@ use super::intent::PurgeIntent;
 use crate::consolidate::ScopeMemory;
 use crate::files::adopt::has_own_words;
 use crate::files::entry::block::BlockEntry;
-use crate::files::entry::{EntryId, Marker};
+use crate::files::entry::{EntryId, Marker, render_heading};
 use crate::files::history_rewrite::HistoryRewrite;
 use crate::files::layout::{folder, pages, tenant_folder};
 use crate::files::purge_folder::PersonsLine;
-use crate::files::purged_text::PurgedText;
+use crate::files::purged_text::{PurgedText, ShownText, index_words};
 use crate::files::reworded::record_reworded;
 use crate::files::rollouts::RolloutFiles;
 use crate::files::shared::Rewritten;
@@ -42,7 +42,7 @@ pub(super) struct PurgedFolder {
     pub(super) is_removed: bool,
 }
 
-/// What files are searched for: of the purged words those that no event and no observation has any more.
+/// What files are searched for: of the purged words those that no event, observation, folder or branch has any more.
 pub(super) async fn purged_text(
     worker: &WorkerContext,
     intent: &PurgeIntent,
@@ -52,7 +52,9 @@ pub(super) async fn purged_text(
         ..SearchFilter::default()
     };
     let mut words: HashSet<String> = intent.names_of_people.iter().cloned().collect();
-    for word in &intent.words {
+    let places = names_of_places(worker).await?;
+    let purged = intent.words.iter();
+    for word in purged.filter(|word| !places.contains(*word)) {
         let query = CandidateQuery {
             all_of: vec![word.clone()],
             limit: 1,
@@ -72,8 +74,20 @@ pub(super) async fn purged_text(
         names: intent.names.clone(),
         lines: intent.lines.clone(),
         entries: gone.collect(),
-        shown: HashSet::new(),
+        shown: ShownText::default(),
     })
+}
+
+/// The words of the folders and branches in which something is left that happened there. No index has them.
+async fn names_of_places(worker: &WorkerContext) -> Result<HashSet<String>, StoreError> {
+    let places = worker.store.places(&worker.tenant).await?;
+    let names = places
+        .iter()
+        .flat_map(|(place, _)| [Some(&place.root), place.branch.as_ref()]);
+    let words = names.flatten().map(|name| index_words(name));
+    Ok(words
+        .flat_map(|words| words.split(' ').map(str::to_owned).collect::<Vec<_>>())
+        .collect())
 }
 
 /// Writes a scope's files anew from the store, and takes what was purged out of them and out of their past.
@@ -118,7 +132,7 @@ async fn purge_folder_in_place(
     let _ = write_pages_with(&lock, &memory, written, &stamp, &message, &|| true)?;
     record_reworded(&lock, &memory)?;
     let mut purged = purged.clone();
-    purged.shown = shown_entries(&memory);
+    purged.shown = shown_text(&memory);
     let edit = || purge_locked(&lock, &purged, worker);
     let mut done = match worker.folder_sync() {
         None => edit()?,
@@ -149,22 +163,24 @@ async fn is_shared(worker: &WorkerContext, scope: &Scope) -> Result<bool, StoreE
     }
 }
 
-/// The markers of all entries that the memory shows.
-fn shown_entries(memory: &ScopeMemory) -> HashSet<Marker> {
-    let mut shown = HashSet::new();
-    for planned in pages(memory).values() {
+/// What the files of a memory show.
+fn shown_text(memory: &ScopeMemory) -> ShownText {
+    let mut shown = ShownText::default();
+    for (path, planned) in pages(memory) {
         let page = planned.page();
-        let entries = page.sections.iter().flat_map(|section| &section.entries);
-        shown.extend(entries.map(Marker::of));
+        shown.pages.insert(path.to_string());
+        shown.headings.insert(render_heading(&page.heading));
+        for section in &page.sections {
+            shown.headings.insert(format!("## {}", section.title));
+            shown.entries.extend(section.entries.iter().map(Marker::of));
+        }
     }
     if let Some(rollouts) = &memory.rollouts {
         let files = RolloutFiles::of(rollouts);
-        shown.extend(
-            files
-                .iter()
-                .flat_map(|(_, blocks)| blocks)
-                .map(BlockEntry::marker),
-        );
+        for (path, blocks) in files.iter() {
+            shown.pages.insert(path.to_string());
+            shown.entries.extend(blocks.iter().map(BlockEntry::marker));
+        }
     }
     shown
 }
