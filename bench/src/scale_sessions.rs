@@ -11,9 +11,9 @@ use serde_json::json;
 use crate::transcripts::SeededNumbers;
 
 /// Sessions on one day.
-const PER_DAY: usize = 12;
-/// First second of the first session: 2 January 2023.
-const BEGIN: i64 = 1_672_650_000;
+const PER_DAY: usize = 24;
+/// First second of the first session: 2 January 2022. None of 40,000 is of a day to come, which is learned from later.
+const BEGIN: i64 = 1_641_114_000;
 const SUBJECTS: [&str; 24] = [
     "harbour",
     "tide table",

@@ -4,8 +4,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -14,13 +13,18 @@ use crate::process::{median, ms, resident, watched};
 use crate::scale_sessions::write_sessions;
 use crate::serving::ServeProcess;
 
-/// Sessions of the memory; each teaches about three things.
-const SESSIONS: usize = 30_000;
+/// Sessions of the memory, which teach more than 100,000 things.
+const SESSIONS: usize = 40_000;
 /// How often each page is read.
 const ROUNDS: usize = 15;
 /// Pages a second beside agents that append, and for how long.
 const RATE: u32 = 50;
 const LOADED: Duration = Duration::from_secs(60);
+/// Connections that are open at once at most.
+const READERS: usize = 8;
+/// Messages a second that an agent appends, and sessions that it speaks in.
+const APPENDS: u32 = 50;
+const SPEAKING: u32 = 10;
 /// The pages, with what is read on them. `SCOPE` stands for the largest memory.
 const PAGES: [&str; 15] = [
     "",
@@ -79,52 +83,65 @@ pub(crate) fn pages_with(arguments: &[String]) -> Result<()> {
         println!("  {path:<52} {first:>6.1} ms {middle:>6.1} ms {kilobytes:>9.1}");
     }
     println!("  wanted: the first page under 100 ms, every other under 200 ms, none over 300 KB");
-    beside_appends(&serving, &browser, &root)?;
+    beside_appends(&serving, &browser)?;
     serving.end()
 }
 
-/// [`RATE`] pages a second while an agent appends.
-fn beside_appends(serving: &ServeProcess, browser: &Browser, root: &Path) -> Result<()> {
-    let ended = AtomicBool::new(false);
-    let (mut times, mut errors, mut appended) = (Vec::new(), 0, 0);
-    std::thread::scope(|scope| -> Result<()> {
-        let agent = scope.spawn(|| append_until(serving, &ended));
-        let began = Instant::now();
-        for n in 0.. {
-            let due = began + Duration::from_secs(1) / RATE * n;
-            if due > began + LOADED {
-                break;
-            }
-            std::thread::sleep(due.saturating_duration_since(Instant::now()));
-            match browser.read(PAGES[n as usize % PAGES.len()]) {
-                Ok((took, _)) => times.push(took),
-                Err(_) => errors += 1,
-            }
-        }
-        ended.store(true, Ordering::Relaxed);
-        appended = agent.join().ok().context("the agent panicked")??;
-        Ok(())
-    })?;
+/// [`RATE`] pages a second while an agent appends. Each page is asked for when it is due, by one of several readers, so that a
+/// slow one delays no other.
+fn beside_appends(serving: &ServeProcess, browser: &Browser) -> Result<()> {
+    let began = Instant::now();
+    let next = AtomicU32::new(0);
+    let due = || {
+        let n = next.fetch_add(1, Ordering::Relaxed);
+        let at = began + Duration::from_secs(1) / RATE * n;
+        (at < began + LOADED).then_some((n, at))
+    };
+    let (read, appended) = std::thread::scope(|scope| {
+        let agent = scope.spawn(|| append_until(serving, began + LOADED));
+        let readers = [(); READERS].map(|()| scope.spawn(|| read_pages(browser, due)));
+        let read = readers.map(|reader| reader.join().unwrap_or_default());
+        (read, agent.join())
+    });
+    let appended = appended.ok().context("the agent panicked")??;
+    let took = began.elapsed().as_secs();
+    let errors: usize = read.iter().map(|(_, errors)| errors).sum();
+    let mut times: Vec<Duration> = read.into_iter().flat_map(|(times, _)| times).collect();
     times.sort();
     let pages = times.len();
     let at = |share: f64| ms(times[(pages.saturating_sub(1) as f64 * share) as usize]);
     let memory = resident(serving.child.id()).unwrap_or_default() as f64 / f64::from(1 << 20);
     println!(
-        "  {RATE} pages a second for {} s beside {appended} appends: p50 {:.1} ms, p99 {:.1} ms, {errors} errors of {pages}, {memory:.0} MiB",
-        LOADED.as_secs(),
+        "  {pages} pages in {took} s ({RATE} a second were due) beside {appended} appends: p50 {:.1} ms, p99 {:.1} ms, {errors} errors, {memory:.0} MiB",
         at(0.5),
         at(0.99),
     );
-    anyhow::ensure!(root.exists(), "the data folder is gone");
     Ok(())
 }
 
-/// Appends one message after the other, and returns how many.
-fn append_until(serving: &ServeProcess, ended: &AtomicBool) -> Result<u64> {
+/// Reads the pages that are due. Returns how long each took from when it was due, and how many failed.
+fn read_pages(browser: &Browser, due: impl Fn() -> Option<(u32, Instant)>) -> (Vec<Duration>, usize) {
+    let (mut times, mut errors) = (Vec::new(), 0);
+    while let Some((n, at)) = due() {
+        std::thread::sleep(at.saturating_duration_since(Instant::now()));
+        match browser.read(PAGES[n as usize % PAGES.len()]) {
+            Ok(_) => times.push(at.elapsed()),
+            Err(_) => errors += 1,
+        }
+    }
+    (times, errors)
+}
+
+/// Appends [`APPENDS`] messages a second until then, and returns how many.
+fn append_until(serving: &ServeProcess, end: Instant) -> Result<u64> {
+    let began = Instant::now();
     let mut n = 0;
-    while !ended.load(Ordering::Relaxed) {
+    while Instant::now() < end {
+        let due = began + Duration::from_secs(1) / APPENDS * n;
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
         let body = format!(
-            "{{\"agent\":\"bench\",\"session\":\"s\",\"folder\":\"/home/ada/tidepool\",\"events\":[{{\"id\":\"{n}\",\"role\":\"user\",\"text\":\"message {n}\"}}]}}"
+            "{{\"agent\":\"bench\",\"session\":\"s{}\",\"folder\":\"/home/ada/tidepool\",\"events\":[{{\"id\":\"{n}\",\"role\":\"user\",\"text\":\"message {n}\"}}]}}",
+            n % SPEAKING,
         );
         let headers = format!(
             "Authorization: Bearer {}\r\nContent-Type: application/json\r\n",
@@ -136,7 +153,7 @@ fn append_until(serving: &ServeProcess, ended: &AtomicBool) -> Result<u64> {
         }
         n += 1;
     }
-    Ok(n)
+    Ok(u64::from(n))
 }
 
 /// A browser that is logged in.
