@@ -120,7 +120,10 @@ fn beside_appends(serving: &ServeProcess, browser: &Browser) -> Result<()> {
 }
 
 /// Reads the pages that are due. Returns how long each took from when it was due, and how many failed.
-fn read_pages(browser: &Browser, due: impl Fn() -> Option<(u32, Instant)>) -> (Vec<Duration>, usize) {
+fn read_pages(
+    browser: &Browser,
+    due: impl Fn() -> Option<(u32, Instant)>,
+) -> (Vec<Duration>, usize) {
     let (mut times, mut errors) = (Vec::new(), 0);
     while let Some((n, at)) = due() {
         std::thread::sleep(at.saturating_duration_since(Instant::now()));

@@ -127,6 +127,7 @@ fn answer(scope: &Scope, memory: ServerMemory) -> RankedAnswer {
         scope: Some(scope.clone()),
         layer: MemoryLayer::Observation,
         origin: None,
+        kind: None,
         learned_from: None,
         observation: None,
         file: None,

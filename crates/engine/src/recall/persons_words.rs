@@ -86,6 +86,7 @@ impl Reworded {
         if answer.layer == MemoryLayer::Event {
             answer.layer = MemoryLayer::Observation;
             answer.origin = None;
+            answer.kind = Some(self.observation.kind);
             answer.learned_from = Some(self.observation.origin);
             answer.observation = Some(self.observation.id);
             answer.scope = Some(self.observation.scope.clone());

@@ -29,6 +29,7 @@ fn answer(text: &str, citation: &str, words: f64) -> RankedAnswer {
         scope: None,
         layer: MemoryLayer::Observation,
         origin: None,
+        kind: None,
         learned_from: None,
         observation: None,
         file: None,

@@ -162,6 +162,7 @@ impl CandidateFetcher<'_> {
             scope: document.scope.clone(),
             layer: MemoryLayer::Event,
             origin: None,
+            kind: None,
             learned_from: None,
             observation: None,
             file: None,
@@ -173,8 +174,9 @@ impl CandidateFetcher<'_> {
         };
         match &document.what {
             DocumentKind::Event { origin } => answer.origin = Some(*origin),
-            DocumentKind::Observation { origin, id, .. } => {
+            DocumentKind::Observation { origin, id, kind } => {
                 answer.layer = MemoryLayer::Observation;
+                answer.kind = Some(*kind);
                 answer.learned_from = Some(*origin);
                 answer.observation = Some(*id);
             }

@@ -22,8 +22,8 @@ use candidates::CandidateFetcher;
 use daybook_domain::index::{MemoryLayer, SearchFilter};
 use daybook_domain::seams::{Embedder, RecallStore};
 use daybook_domain::{
-    EventSeq, ObservationId, ObservationOrigin, Origin, Reach, Scope, SessionId, StoreError,
-    Tenant, Timestamp,
+    EventSeq, ObservationId, ObservationKind, ObservationOrigin, Origin, Reach, Scope, SessionId,
+    StoreError, Tenant, Timestamp,
 };
 pub use outdated::Replacement;
 pub(super) use outdated::rests_on;
@@ -90,6 +90,8 @@ pub struct RankedAnswer {
     pub layer: MemoryLayer,
     /// The origin, for events.
     pub origin: Option<Origin>,
+    /// What sort of thing it is, for observations.
+    pub kind: Option<ObservationKind>,
     /// Where it was learned from, for observations; trust follows from it.
     pub learned_from: Option<ObservationOrigin>,
     /// The observation that it is, for observations.

@@ -244,6 +244,7 @@ fn answer_of(holding: &Observation, outdated: &RankedAnswer) -> RankedAnswer {
         scope: Some(holding.scope.clone()),
         layer: MemoryLayer::Observation,
         origin: None,
+        kind: Some(holding.kind),
         learned_from: Some(holding.origin),
         observation: Some(holding.id),
         file: None,

@@ -5,6 +5,7 @@
 use std::sync::LazyLock;
 
 use daybook_domain::index::MemoryLayer;
+use daybook_domain::{ObservationKind, ObservationOrigin};
 use regex::Regex;
 
 use super::newest_first::words_of;
@@ -52,14 +53,60 @@ pub(super) fn place_rule_first(
     })
 }
 
+/// Whether it is a line of memory below a heading of rules, or a person's rule that such a line may be made of.
 fn is_rule(answer: &RankedAnswer) -> bool {
     let heading = answer.context.as_deref().unwrap_or_default();
-    answer.layer == MemoryLayer::Entry && holds_rules(heading)
+    let is_typed = answer.learned_from == Some(ObservationOrigin::Typed);
+    match answer.kind {
+        None => answer.layer == MemoryLayer::Entry && holds_rules(heading),
+        Some(ObservationKind::Correction | ObservationKind::Preference) => is_typed,
+        Some(ObservationKind::Decision | ObservationKind::Note) => is_typed,
+        Some(_) => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::asks_for_rule;
+    use daybook_domain::index::MemoryLayer;
+    use daybook_domain::{ObservationKind, ObservationOrigin, Timestamp};
+
+    use super::{asks_for_rule, is_rule};
+    use crate::recall::rank::ScoreParts;
+    use crate::recall::search::RankedAnswer;
+
+    #[track_caller]
+    fn check_observation(kind: ObservationKind, from: ObservationOrigin, expected: bool) {
+        let answer = RankedAnswer {
+            text: "please don't amend commits".to_owned(),
+            context: None,
+            score: 0.5,
+            parts: ScoreParts::default(),
+            scope: None,
+            layer: MemoryLayer::Observation,
+            origin: None,
+            kind: Some(kind),
+            learned_from: Some(from),
+            observation: None,
+            file: None,
+            citation: None,
+            session: None,
+            events: Vec::new(),
+            time: Timestamp::ZERO,
+            replaced: None,
+        };
+        assert_eq!(is_rule(&answer), expected, "{kind:?} {from:?}");
+    }
+
+    #[test]
+    fn a_rule_that_a_person_typed_is_one_before_a_file_shows_it() {
+        let typed = ObservationOrigin::Typed;
+        check_observation(ObservationKind::Correction, typed, true);
+        check_observation(ObservationKind::Note, typed, true);
+        check_observation(ObservationKind::Fact, typed, false);
+        check_observation(ObservationKind::Value, typed, false);
+        let concluded = ObservationOrigin::Concluded;
+        check_observation(ObservationKind::Decision, concluded, false);
+    }
 
     #[test]
     fn a_question_for_a_rule_is_told_from_others() {
