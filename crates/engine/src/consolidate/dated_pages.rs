@@ -22,6 +22,9 @@ use super::{MemoryInput, MemoryPage, keep_lines_whole};
 
 /// Most characters of a session's slug.
 const SLUG: usize = 48;
+/// Most sessions with pages of their own, the latest: a commit names each file of a folder, and a folder has a bound. Older
+/// ones are in the diary, and what they taught is found as before.
+const SESSION_PAGES: usize = 10_000;
 /// Raised when the same source is rendered in another way, so that the pages that an older engine wrote are rendered once
 /// more.
 const RENDERING: u8 = 1;
@@ -111,13 +114,24 @@ impl DatedPages {
             days: BTreeMap::new(),
             names: BTreeMap::new(),
         };
-        for (account, places) in accounts.into_iter().zip(places) {
-            pages.add_session(&input.zone, account, places);
+        // They are in the order of time.
+        let without_page = accounts.len().saturating_sub(SESSION_PAGES);
+        for (n, (account, places)) in accounts.into_iter().zip(places).enumerate() {
+            let place = pages.add_session(&input.zone, account, places);
+            if n >= without_page {
+                pages.name_page(place);
+            }
         }
         pages
     }
 
-    fn add_session(&mut self, zone: &TimeZone, account: SessionAccount, observations: Vec<u32>) {
+    /// Adds a session to its day. Returns its place.
+    fn add_session(
+        &mut self,
+        zone: &TimeZone,
+        account: SessionAccount,
+        observations: Vec<u32>,
+    ) -> usize {
         let (date, hours) = date_and_hours(&account, zone);
         let mut session = DatedSession {
             account,
@@ -132,7 +146,14 @@ impl DatedPages {
             Some(sessions) => sessions.push(place),
             None => drop(self.days.insert(session.date.clone(), vec![place])),
         }
-        let mut name = file_name(&session);
+        self.sessions.push(session);
+        place
+    }
+
+    /// Gives a session a page of its own.
+    fn name_page(&mut self, place: usize) {
+        let session = &self.sessions[place];
+        let mut name = file_name(session);
         if self.names.contains_key(&name) {
             // Another task and label can give the same words.
             let SessionId { agent, host_id, .. } = &session.account.session;
@@ -140,7 +161,6 @@ impl DatedPages {
             name = format!("{name}~{print:032x}");
         }
         self.names.insert(name, place);
-        self.sessions.push(session);
     }
 
     fn source_of<'a>(&'a self, session: &'a DatedSession) -> SessionSource<'a> {
@@ -159,7 +179,7 @@ impl DatedPages {
         days.map(|(day, sessions)| (day.as_str(), self.page(DatedContent::Day(day, sessions))))
     }
 
-    /// `sessions/<date>-<slug>.md`: one page per session. By name.
+    /// `sessions/<date>-<slug>.md`: one page for each of the latest sessions. By name.
     pub fn sessions(&self) -> impl ExactSizeIterator<Item = (&str, PlannedPage<'_>)> {
         let names = self.names.iter();
         names.map(|(name, place)| {
@@ -176,6 +196,12 @@ impl DatedPages {
     /// Leaves sessions to the diary: they have other files.
     pub fn drop_session_pages(&mut self) {
         self.names.clear();
+    }
+
+    /// The number of all sessions.
+    #[must_use]
+    pub fn session_count(&self) -> usize {
+        self.sessions.len()
     }
 
     /// Whether there is no session.

@@ -169,3 +169,39 @@ fn whatever_changes_a_page_changes_its_number() {
     );
     assert_eq!(numbers(&before)[1], numbers(&renamed)[1]);
 }
+
+#[test]
+fn only_the_latest_sessions_have_pages_of_their_own_and_the_diary_has_all() {
+    let count = SESSION_PAGES + 2;
+    let mut input = input(Digest::default(), Vec::new());
+    let first = input.extractions.remove(0);
+    // The order in which they are stored is not that of time.
+    input.extractions = (0..count)
+        .rev()
+        .map(|n| ExtractionRecord {
+            session: session(&format!("{n:08}")),
+            label: format!("{n:08}"),
+            digest: Some(Digest {
+                from_at: at(n as u64 * 60),
+                to_at: at(n as u64 * 60 + 30),
+                ..digest()
+            }),
+            ..first.clone()
+        })
+        .collect();
+    let dated = consolidate(&input).dated;
+    assert_eq!(dated.session_count(), count);
+    assert_eq!(dated.sessions().len(), SESSION_PAGES);
+    let has_page = |n: usize| {
+        let label = format!("{n:08}");
+        dated.sessions().any(|(name, _)| name.ends_with(&label))
+    };
+    assert_eq!(
+        [0, 1, 2, count - 1].map(has_page),
+        [false, false, true, true]
+    );
+    let entries = dated
+        .days()
+        .map(|(_, day)| day.page().sections[0].entries.len());
+    assert_eq!(entries.sum::<usize>(), count);
+}

@@ -406,7 +406,7 @@ pub(super) fn commit_message(memory: &ScopeMemory) -> String {
         .map(|s| s.entries.len())
         .sum();
     let selected = memory.rollouts.as_ref().map(Vec::len);
-    let sessions = selected.unwrap_or(memory.dated.sessions().len());
+    let sessions = selected.unwrap_or(memory.dated.session_count());
     let entries = match entries {
         1 => "1 entry".to_owned(),
         more => format!("{more} entries"),
