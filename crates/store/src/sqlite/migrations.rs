@@ -140,6 +140,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0021_record_indexes.sql"),
         serves: 18,
     },
+    Migration {
+        version: 22,
+        name: "quarantine index",
+        sql: include_str!("migrations/0022_quarantine_index.sql"),
+        serves: 18,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

@@ -7,13 +7,14 @@ use super::connection::Fault;
 use super::names::{find_session, session_id_of};
 use crate::staged::{staged_of, staged_text};
 
+/// CROSS JOIN keeps the order: few windows have staged writes, and an index has them.
+pub(super) const STAGED: &str = "SELECT tenant, agent, host_id, label, from_seq, to_seq, writes, at
+    FROM extractions CROSS JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
+    WHERE writes IS NOT NULL AND pollution IS NULL AND tenant = ?
+    ORDER BY at, agent, host_id, from_seq, generation";
+
 pub(super) fn of_tenant(tx: &Connection, tenant: &Tenant) -> Result<Vec<StagedEntityWrite>, Fault> {
-    let mut find = tx.prepare_cached(
-        "SELECT tenant, agent, host_id, label, from_seq, to_seq, writes, at
-         FROM extractions JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
-         WHERE writes IS NOT NULL AND pollution IS NULL AND tenant = ?
-         ORDER BY at, agent, host_id, from_seq, generation",
-    )?;
+    let mut find = tx.prepare_cached(STAGED)?;
     let mut rows = find.query([&tenant.0])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {

@@ -41,7 +41,7 @@ impl ThreadStore for SqliteStore {
         self.read(|tx| {
             let mut find = tx.prepare_cached(
                 "SELECT tenant, agent, host_id
-                 FROM threads JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
+                 FROM threads CROSS JOIN sessions USING (session_no) JOIN tenants USING (tenant_no)
                  WHERE tenant = ? AND known AND deleted_at IS NULL
                  ORDER BY updated_at DESC, agent, host_id LIMIT ?",
             )?;
