@@ -4,6 +4,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -48,11 +49,16 @@ pub(crate) fn pages() -> Result<()> {
     pages_with(&[])
 }
 
-/// `window [SESSIONS]`
+/// `window [SESSIONS | ROOT]`: of a new memory, or of one that is there.
 pub(crate) fn pages_with(arguments: &[String]) -> Result<()> {
-    let sessions = arguments.first().map(|n| n.parse());
-    let sessions = sessions.transpose().context("a number of sessions")?;
-    let sessions = sessions.unwrap_or(SESSIONS);
+    match arguments.first() {
+        None => pages_of_new(SESSIONS),
+        Some(number) if number.parse::<usize>().is_ok() => pages_of_new(number.parse()?),
+        Some(root) => measure(Path::new(root)),
+    }
+}
+
+fn pages_of_new(sessions: usize) -> Result<()> {
     let made = tempfile::tempdir()?;
     let (transcripts, root) = (made.path().join("transcripts"), made.path().join("root"));
     std::fs::create_dir(&transcripts)?;
@@ -66,7 +72,11 @@ pub(crate) fn pages_with(arguments: &[String]) -> Result<()> {
         "  {sessions} sessions, imported in {:.1} s",
         took.as_secs_f64()
     );
-    let mut serving = ServeProcess::start(&root, &[])?;
+    measure(&root)
+}
+
+fn measure(root: &Path) -> Result<()> {
+    let mut serving = ServeProcess::start(root, &[])?;
     let mut browser = Browser::open(&serving)?;
     browser.find_scope()?;
     println!("  {:<52} {:>9} {:>9} {:>9}", "page", "first", "p50", "KB");

@@ -9,14 +9,20 @@ use std::sync::LazyLock;
 use daybook_domain::index::MemoryLayer;
 use regex::Regex;
 
+use super::newest_first::words_of;
 use super::{RankedAnswer, place_first};
 use crate::consolidate::LEFT_OFF;
 use crate::files::layout::BRANCHES;
+use crate::recall::lexical::LexicalQuery;
 
-/// The first answers, among which the line is looked for.
+/// The first answers, among which the line is looked for where no line names enough.
 const COMPARED: usize = 6;
-/// Least share of the first answer's score that the line has.
+/// Least share of the first answer's score that it has then.
 const LEAST_SCORE: f64 = 0.5;
+/// Least share of what the question is about that the line names. Everyday words of the question do not count.
+const LEAST_SHARE: f64 = 0.6;
+/// A line that names this share of what the best one does is as good.
+const SAME_SHARE: f64 = 0.8;
 
 static ASKS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -39,9 +45,32 @@ pub(super) fn asks_where_left_off(question: &str) -> bool {
     ASKS.is_match(&question.replace('’', "'"))
 }
 
-/// Moves the first line that tells where work stands to the front, where its score is near the first answer's.
-pub(super) fn place_left_off_first(answers: Vec<RankedAnswer>) -> Vec<RankedAnswer> {
-    place_first(answers, (COMPARED, LEAST_SCORE), tells_left_off)
+/// Puts the line that tells where work stands before the answers: of the lines that memory files have and that name most of what
+/// the question is about, one that `MEMORY.md` shows, and the latest.
+pub(super) fn place_left_off_first(
+    mut answers: Vec<RankedAnswer>,
+    lines: Vec<RankedAnswer>,
+    lexical: &LexicalQuery<'_>,
+) -> Vec<RankedAnswer> {
+    let mut concepts = lexical.query().concepts().iter();
+    let is_of_anything = concepts.all(|concept| concept.is_light);
+    let share = |line: &RankedAnswer| match is_of_anything {
+        true => 1.0,
+        false => lexical.share(&words_of(line, lexical), |concept| concept.is_light),
+    };
+    let lines = lines.into_iter().filter(tells_left_off);
+    let lines: Vec<(f64, RankedAnswer)> = lines.map(|line| (share(&line), line)).collect();
+    let most = lines.iter().map(|(share, _)| *share).fold(0.0, f64::max);
+    let least = LEAST_SHARE.max(most * SAME_SHARE);
+    let fitting = lines.into_iter().filter(|(share, _)| *share >= least);
+    let of_section = |line: &RankedAnswer| line.context.as_deref() == Some(LEFT_OFF);
+    let best = fitting.max_by_key(|(_, line)| (of_section(line), line.time));
+    let Some((_, line)) = best else {
+        return place_first(answers, (COMPARED, LEAST_SCORE), tells_left_off);
+    };
+    answers.retain(|answer| (answer.layer, &answer.text) != (line.layer, &line.text));
+    answers.insert(0, line);
+    answers
 }
 
 /// Whether it is a line of the section, or the first line of a branch, which begins with the branch's name.

@@ -236,6 +236,7 @@ async fn search(
 }
 
 /// A question with its filter and vector, for searches with and without its phrases.
+#[derive(Clone)]
 struct Search<'a> {
     store: &'a dyn RecallStore,
     tenant: &'a Tenant,
@@ -245,6 +246,17 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// The same question, asked of the lines of memory files alone.
+    fn of_files(&self) -> Self {
+        let mut search = self.clone();
+        search.filter.layers = vec![MemoryLayer::Entry];
+        search
+    }
+
+    fn is_of_files(&self) -> bool {
+        self.filter.layers == [MemoryLayer::Entry]
+    }
+
     async fn find(&self, query: &Query) -> Result<SearchOutcome, StoreError> {
         let (store, question, vector) = (self.store, self.question, &self.vector);
         let stats = store.term_stats(self.tenant, query.terms()).await?;
@@ -311,8 +323,10 @@ impl Search<'_> {
         if rule_first::asks_for_rule(question.text) {
             answers = rule_first::place_rule_first(answers, &ranking.lexical);
         }
-        if left_off::asks_where_left_off(question.text) {
-            answers = left_off::place_left_off_first(answers);
+        if left_off::asks_where_left_off(question.text) && !self.is_of_files() {
+            let lines = Box::pin(self.of_files().find(query)).await?;
+            answers =
+                left_off::place_left_off_first(answers, lines.recalled.answers, &ranking.lexical);
         }
         answers.truncate(limit);
         Ok(SearchOutcome {

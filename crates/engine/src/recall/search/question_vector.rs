@@ -13,7 +13,7 @@ use super::RecallQuestion;
 const VECTOR_WAIT: Duration = Duration::from_secs(1);
 
 /// The vector of a question, or why there is none.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct QuestionVector {
     /// Codes of the vector; empty for a search by words alone.
     pub(super) codes: Vec<i8>,

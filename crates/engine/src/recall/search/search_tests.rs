@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use super::super::confidence::Likelihood;
 use super::super::embedding::embed_all;
 use super::*;
-use crate::consolidate::VALUES;
+use crate::consolidate::{LEFT_OFF, VALUES};
 use daybook_testkit::fixtures::unruly_text;
 use daybook_text::indexed::indexed_tokens;
 use daybook_text::tokens::outlined_text;
@@ -811,4 +811,25 @@ fn where_work_stands_is_answered_by_the_line_that_tells_it() {
         memory.texts(&question("what counts dropped lines on kite-42?"))[0],
         line
     );
+}
+
+#[test]
+fn the_latest_line_of_where_work_stands_answers_before_much_talk() {
+    let talk: Vec<String> = (0..30)
+        .map(|n| format!("the git hooks: all git hooks of hook number {n} are verified"))
+        .collect();
+    let memory = Memory::of(&talk.iter().map(String::as_str).collect::<Vec<_>>());
+    let of_branch = "ada/phase-aware-git-hooks · 8 Feb · \"lint failures\" [0001:L1]";
+    let place = ("branches.md", "ada/phase-aware-git-hooks");
+    memory.write_below(&project_scope("kite"), place, of_branch);
+    let line = "ada/better-git-hook-handling · 11 Feb · open: was this a stale comment? [0002:L1]";
+    let place = ("MEMORY.md", LEFT_OFF);
+    memory.write_below(&project_scope("kite"), place, line);
+    assert_eq!(
+        memory.texts(&question("where were we with git hooks?"))[0],
+        line
+    );
+    // It is no answer to what it does not name.
+    let texts = memory.texts(&question("where were we with the importer's cache?"));
+    assert_ne!(texts.first().map(String::as_str), Some(line));
 }
