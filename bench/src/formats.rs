@@ -42,7 +42,7 @@ const WANTED: f64 = 40.0 / 75.0;
 /// The fixture that the others are compared with.
 const COMPARED_WITH: &str = "claude-code.jsonl";
 /// Lists of a document that hold its messages.
-const LISTS: [&str; 2] = ["messages", "requests"];
+const LISTS: [&str; 3] = ["messages", "requests", "chat_messages"];
 /// Keys of ids that all lines of a session share.
 const OF_SESSION: [&str; 6] = [
     "sessionId",
