@@ -15,6 +15,8 @@ use crate::consolidate::LEFT_OFF;
 use crate::files::layout::BRANCHES;
 use crate::recall::lexical::LexicalQuery;
 
+/// The lines of memory files, of which the best is chosen.
+pub(super) const COMPARED_LINES: usize = 40;
 /// The first answers, among which the line is looked for where no line names enough.
 const COMPARED: usize = 6;
 /// Least share of the first answer's score that it has then.

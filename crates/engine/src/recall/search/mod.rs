@@ -246,15 +246,23 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The same question, asked of the lines of memory files alone.
-    fn of_files(&self) -> Self {
-        let mut search = self.clone();
+    /// What lines of memory files alone answer, the best ones.
+    async fn lines_of_files(&self, query: &Query) -> Result<Vec<RankedAnswer>, StoreError> {
+        let mut search = Search {
+            question: &RecallQuestion {
+                limit: left_off::COMPARED_LINES,
+                ..self.question.clone()
+            },
+            ..self.clone()
+        };
         search.filter.layers = vec![MemoryLayer::Entry];
-        search
+        Ok(Box::pin(search.find(query)).await?.recalled.answers)
     }
 
-    fn is_of_files(&self) -> bool {
-        self.filter.layers == [MemoryLayer::Entry]
+    /// Whether lines of memory files are to be asked for besides, which those alone are not asked again.
+    fn may_add_lines(&self) -> bool {
+        let layers = &self.filter.layers;
+        layers.is_empty() || layers.contains(&MemoryLayer::Entry) && layers.len() > 1
     }
 
     async fn find(&self, query: &Query) -> Result<SearchOutcome, StoreError> {
@@ -323,10 +331,9 @@ impl Search<'_> {
         if rule_first::asks_for_rule(question.text) {
             answers = rule_first::place_rule_first(answers, &ranking.lexical);
         }
-        if left_off::asks_where_left_off(question.text) && !self.is_of_files() {
-            let lines = Box::pin(self.of_files().find(query)).await?;
-            answers =
-                left_off::place_left_off_first(answers, lines.recalled.answers, &ranking.lexical);
+        if left_off::asks_where_left_off(question.text) && self.may_add_lines() {
+            let lines = self.lines_of_files(query).await?;
+            answers = left_off::place_left_off_first(answers, lines, &ranking.lexical);
         }
         answers.truncate(limit);
         Ok(SearchOutcome {

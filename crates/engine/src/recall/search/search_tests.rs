@@ -825,10 +825,13 @@ fn the_latest_line_of_where_work_stands_answers_before_much_talk() {
     let line = "ada/better-git-hook-handling · 11 Feb · open: was this a stale comment? [0002:L1]";
     let place = ("MEMORY.md", LEFT_OFF);
     memory.write_below(&project_scope("kite"), place, line);
-    assert_eq!(
-        memory.texts(&question("where were we with git hooks?"))[0],
-        line
-    );
+    for limit in [1, 20] {
+        let asked = RecallQuestion {
+            limit,
+            ..question("where were we with git hooks?")
+        };
+        assert_eq!(memory.texts(&asked)[0], line);
+    }
     // It is no answer to what it does not name.
     let texts = memory.texts(&question("where were we with the importer's cache?"));
     assert_ne!(texts.first().map(String::as_str), Some(line));
