@@ -59,7 +59,7 @@ pub fn index_words(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A line's words alone: the parts of markers and citations, which are letters and numbers too, are nothing that was said.
+/// A line without markers and citations, as the index has its words: letters and numbers of those are no words of the memory.
 fn said_words(line: &str) -> String {
     let mut said = String::with_capacity(line.len());
     let mut rest = without_marker(line);
