@@ -49,12 +49,16 @@ pub(crate) fn pages() -> Result<()> {
     pages_with(&[])
 }
 
-/// `window [SESSIONS | ROOT]`: of a new memory, or of one that is there.
+/// `window [SESSIONS | ROOT]`: of a new memory, or of one that is there, to which nothing is appended.
 pub(crate) fn pages_with(arguments: &[String]) -> Result<()> {
     match arguments.first() {
         None => pages_of_new(SESSIONS),
         Some(number) if number.parse::<usize>().is_ok() => pages_of_new(number.parse()?),
-        Some(root) => measure(Path::new(root)),
+        Some(root) => {
+            let mut serving = ServeProcess::start(Path::new(root), &[])?;
+            read_each(&serving)?;
+            serving.end()
+        }
     }
 }
 
@@ -72,12 +76,15 @@ fn pages_of_new(sessions: usize) -> Result<()> {
         "  {sessions} sessions, imported in {:.1} s",
         took.as_secs_f64()
     );
-    measure(&root)
+    let mut serving = ServeProcess::start(&root, &[])?;
+    let browser = read_each(&serving)?;
+    beside_appends(&serving, &browser)?;
+    serving.end()
 }
 
-fn measure(root: &Path) -> Result<()> {
-    let mut serving = ServeProcess::start(root, &[])?;
-    let mut browser = Browser::open(&serving)?;
+/// Reads each page [`ROUNDS`] times.
+fn read_each(serving: &ServeProcess) -> Result<Browser> {
+    let mut browser = Browser::open(serving)?;
     browser.find_scope()?;
     println!("  {:<52} {:>9} {:>9} {:>9}", "page", "first", "p50", "KB");
     for path in PAGES {
@@ -93,8 +100,7 @@ fn measure(root: &Path) -> Result<()> {
         println!("  {path:<52} {first:>6.1} ms {middle:>6.1} ms {kilobytes:>9.1}");
     }
     println!("  wanted: the first page under 100 ms, every other under 200 ms, none over 300 KB");
-    beside_appends(&serving, &browser)?;
-    serving.end()
+    Ok(browser)
 }
 
 /// [`RATE`] pages a second while an agent appends. Each page is asked for when it is due, by one of several readers, so that a
@@ -119,6 +125,7 @@ fn beside_appends(serving: &ServeProcess, browser: &Browser) -> Result<()> {
     let mut times: Vec<Duration> = read.into_iter().flat_map(|(times, _)| times).collect();
     times.sort();
     let pages = times.len();
+    anyhow::ensure!(pages > 0, "no page was read: {errors} errors");
     let at = |share: f64| ms(times[(pages.saturating_sub(1) as f64 * share) as usize]);
     let memory = resident(serving.child.id()).unwrap_or_default() as f64 / f64::from(1 << 20);
     println!(

@@ -65,11 +65,12 @@ fn said_words(line: &str) -> String {
     let mut rest = without_marker(line);
     while let Some((before, behind)) = rest.split_once('[') {
         said.push_str(before);
-        let cited = behind.split_once(']').filter(|(inside, _)| {
-            Citation::parse(inside).is_some_and(|cited| !cited.lines.is_empty())
-        });
-        rest = cited.map_or(behind, |(_, after)| after);
         said.push(' ');
+        // Up to the next bracket of either sort, so that a line of brackets is read once.
+        let inside = behind.split(['[', ']']).next().unwrap_or_default();
+        let after = behind[inside.len()..].strip_prefix(']');
+        let cites = Citation::parse(inside).is_some_and(|cited| !cited.lines.is_empty());
+        rest = after.filter(|_| cites).unwrap_or(behind);
     }
     said.push_str(rest);
     index_words(&said)
@@ -414,6 +415,8 @@ mod tests {
         assert!(!purged.has(line.trim_end()), "{line}");
         assert!(purged.has("- 17 [9b1c:L5]"));
         assert!(purged.has("- [17] stays"));
+        assert!(purged.has("- [[9b1c:L5] 17"));
+        assert!(!purged.has("- [[9b1c:L5] stays"));
     }
 
     #[test]

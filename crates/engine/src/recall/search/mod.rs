@@ -331,8 +331,11 @@ impl Search<'_> {
         if rule_first::asks_for_rule(question.text) {
             answers = rule_first::place_rule_first(answers, &ranking.lexical);
         }
-        if left_off::asks_where_left_off(question.text) && self.may_add_lines() {
-            let lines = self.lines_of_files(query).await?;
+        if left_off::asks_where_left_off(question.text) {
+            let lines = match self.may_add_lines() {
+                true => self.lines_of_files(query).await?,
+                false => Vec::new(),
+            };
             answers = left_off::place_left_off_first(answers, lines, &ranking.lexical);
         }
         answers.truncate(limit);

@@ -59,8 +59,12 @@ fn is_rule(answer: &RankedAnswer) -> bool {
     let is_typed = answer.learned_from == Some(ObservationOrigin::Typed);
     match answer.kind {
         None => answer.layer == MemoryLayer::Entry && holds_rules(heading),
-        Some(ObservationKind::Correction | ObservationKind::Preference) => is_typed,
-        Some(ObservationKind::Decision | ObservationKind::Note) => is_typed,
+        Some(
+            ObservationKind::Correction
+            | ObservationKind::Preference
+            | ObservationKind::Decision
+            | ObservationKind::Note,
+        ) => is_typed,
         Some(_) => false,
     }
 }

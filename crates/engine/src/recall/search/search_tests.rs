@@ -832,6 +832,15 @@ fn the_latest_line_of_where_work_stands_answers_before_much_talk() {
         };
         assert_eq!(memory.texts(&asked)[0], line);
     }
+    // Where files alone or messages alone are asked, the others are left out.
+    let of_layers = |layers: Vec<MemoryLayer>| RecallQuestion {
+        layers,
+        ..question("where were we with git hooks?")
+    };
+    let of_files = memory.texts(&of_layers(vec![MemoryLayer::Entry]));
+    assert!([line, of_branch].contains(&&*of_files[0]), "{of_files:?}");
+    let messages = memory.texts(&of_layers(vec![MemoryLayer::Event]));
+    assert!(messages.iter().all(|text| talk.contains(text)));
     // It is no answer to what it does not name.
     let texts = memory.texts(&question("where were we with the importer's cache?"));
     assert_ne!(texts.first().map(String::as_str), Some(line));
