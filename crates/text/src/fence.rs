@@ -120,8 +120,10 @@ pub fn normalize_lines(text: &str) -> String {
 #[must_use]
 pub fn one_line(text: &str) -> String {
     let text = text.replace(is_line_break, " ");
+    // What is invisible may become a blank, so blanks are counted behind it.
+    let text = visible(&text);
     let words: Vec<&str> = text.split_whitespace().collect();
-    visible(&words.join(" ")).into_owned()
+    words.join(" ")
 }
 
 /// The text with `margin` before each of its lines, so that none of them looks like a line of ours, which begins

@@ -46,6 +46,8 @@ fn nothing_in_a_normalized_text_ends_a_line_but_a_line_feed() {
         "a\nb\nc\nd [0me"
     );
     assert_eq!(one_line(" a\u{2028}\tb\r\n\nc "), "a b c");
+    assert_eq!(one_line("\t\u{2060} a \u{200b} b \u{feff}"), "a b");
+    assert_eq!(one_line("\t\u{2060}"), "");
     assert_eq!(with_margin("a\r\n\u{85}b\rc\n", "> "), "> a\n>\n> b\n> c");
 }
 
