@@ -6,7 +6,7 @@
 //!
 //! Not here: the content of a memory.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use tracing::field::{Empty, display};
@@ -22,6 +22,7 @@ use super::lock::WriterLock;
 use super::log_marks::{self, LogMarks};
 use super::page::{Orphans, PageChoices, has_entries, is_untouched, merge_page, render_page};
 use super::path::FilePath;
+use super::remote::make_own;
 use super::rollouts::{RolloutFiles, is_rollout_file, merge_blocks};
 use super::settled_pages::{SettledPage, SettledPages};
 use super::stamp::{CommitAuthor, CommitStamp};
@@ -219,11 +220,23 @@ fn write_in_one_commit(
         unwritten.extend(blocked_pages(paths, &settled.skipped));
         record_unwritten(lock.folder(), &unwritten)?;
         layout_record::record(lock, memory.layout())?;
+        make_own(lock, |file| markers_of(&pages, file))?;
         if author == CommitAuthor::Engine {
             settled_pages.save(lock)?;
         }
     }
     Ok(WritePagesReport { outcome, unwritten })
+}
+
+/// The versions of entries that a memory shows in a file.
+fn markers_of(pages: &BTreeMap<FilePath, PlannedPage<'_>>, file: &str) -> BTreeSet<Marker> {
+    let page = pages.iter().find(|(path, _)| path.as_str() == file);
+    let Some((_, page)) = page else {
+        return BTreeSet::new();
+    };
+    let page = page.page();
+    let entries = page.sections.iter().flat_map(|section| &section.entries);
+    entries.map(Marker::of).collect()
 }
 
 /// Writes the files of `rollouts` alone: evidence that a consolidation reads before it writes the pages. Other pages

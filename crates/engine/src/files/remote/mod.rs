@@ -25,6 +25,7 @@ pub use folder_merge::{MergeReport, merge_folder};
 pub use mirror::{FETCHED, FileUpdate, Mirror, RemoteFolder, RemovedEntries};
 pub use outgoing::{OutgoingSize, outgoing_size};
 pub use received::has_received;
+pub(in crate::files) use received::make_own;
 
 use super::layout::{ATTRIBUTES, LOG, MARKS, is_engine_file, is_engine_page};
 use super::rollouts::is_rollout_file;

@@ -1,6 +1,7 @@
 //! Stores which versions of entries in a folder came from other machines.
 //!
-//! Nothing in this machine's store explains them: they go when the machine that wrote them drops them. A list that is
+//! Nothing in this machine's store explains them: they go when the machine that wrote them drops them. One that this machine
+//! learns by itself is its own from then on. A list that is
 //! lost, or that names too little, makes them entries of this machine, which stay.
 //!
 //! Not here: what a person refused or brought back (`withheld`).
@@ -13,6 +14,7 @@ use crate::files::entry::Marker;
 use crate::files::error::FilesError;
 use crate::files::folder::{FilesConfig, Folder};
 use crate::files::lock::WriterLock;
+use crate::files::withheld;
 
 /// File name inside `.git/daybook/`.
 const NAME: &str = "received";
@@ -42,6 +44,35 @@ pub(super) fn save(lock: &WriterLock<'_>, all: &Received) -> Result<(), FilesErr
         }
     }
     lock.save_private(NAME, &text)
+}
+
+/// Makes entries of other machines this machine's, where its own memory shows them too: they stay when another machine
+/// drops them, and go when this memory does. `shown` returns the versions that the memory shows in a file.
+pub(in crate::files) fn make_own(
+    lock: &WriterLock<'_>,
+    shown: impl Fn(&str) -> BTreeSet<Marker>,
+) -> Result<(), FilesError> {
+    let before = load(lock.folder())?;
+    let mut received = before.clone();
+    for (file, markers) in &mut received {
+        let shown = shown(file);
+        markers.retain(|marker| !shown.contains(marker));
+    }
+    if received == before {
+        return Ok(());
+    }
+    let mut choices = withheld::load(lock)?;
+    for (file, markers) in &before {
+        if let Some(chosen) = choices.get_mut(file) {
+            let is_own =
+                |marker: &Marker| markers.contains(marker) && !received[file].contains(marker);
+            chosen.kept.retain(|marker| !is_own(marker));
+        }
+    }
+    // After a kill in between, the list that is still the old one makes it happen again.
+    withheld::save(lock, &choices)?;
+    received.retain(|_, markers| !markers.is_empty());
+    save(lock, &received)
 }
 
 /// Whether the memory folder at `path` has entries of other machines.

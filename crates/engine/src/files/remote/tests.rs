@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::entry_merge::entry_ids;
 use super::*;
 use crate::consolidate::{MemoryEntry, MemoryPage, MemorySection};
-use crate::files::entry::{EntryId, render};
+use crate::files::entry::{EntryId, Marker, render};
 use crate::files::error::FilesError;
 use crate::files::folder_test_support::{TestFolder, lock, stamp};
 use crate::files::history::CommitHash;
@@ -149,6 +149,9 @@ impl Machine {
         if before.is_none() || new != current {
             let _ = self.memory.write(&[("MEMORY.md", Some(&new))]).unwrap();
         }
+        let own = || self.holds.iter().map(|key| Marker::of(&entry(*key)));
+        let lock = self::lock(&self.memory.folder);
+        received::make_own(&lock, |_| own().collect()).unwrap();
     }
 
     fn learn(&mut self, keys: &[u8]) {
@@ -199,6 +202,21 @@ fn what_the_rules_of_one_machine_drop_stays_where_another_one_holds_it() {
     all.machines[0].drop_entries(&[1, 2]);
     all.settle();
     all.consolidate_and_show(&[2]);
+}
+
+#[test]
+fn what_came_from_elsewhere_and_was_learned_here_too_stays_when_it_is_dropped_there() {
+    let mut all = Machines::new(2);
+    all.machines[0].learn(&[1, 2]);
+    all.settle();
+    all.machines[1].learn(&[2]);
+    all.machines[0].drop_entries(&[1, 2]);
+    all.settle();
+    all.consolidate_and_show(&[2]);
+    // It is this machine's, so it goes with its memory.
+    all.machines[1].drop_entries(&[2]);
+    all.settle();
+    all.consolidate_and_show(&[]);
 }
 
 #[test]
