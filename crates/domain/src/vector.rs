@@ -96,9 +96,50 @@ pub fn cosine_of_sum(sum: &[f64], codes: &[i8]) -> f64 {
 /// ```
 #[must_use]
 pub fn signs(codes: &[i8]) -> Vec<u64> {
-    let word = |codes: &[i8]| {
-        let bits = codes.iter().enumerate();
-        bits.fold(0, |word, (at, &code)| word | u64::from(code > 0) << at)
-    };
-    codes.chunks(64).map(word).collect()
+    let bytes: Vec<u8> = codes.iter().map(|code| code.cast_unsigned()).collect();
+    let mut words = Vec::with_capacity(codes.len().div_ceil(64));
+    add_signs(&bytes, &mut words);
+    words
+}
+
+/// Appends the [`signs`] of a vector, whose codes are these bytes, to those of others.
+pub fn add_signs(bytes: &[u8], words: &mut Vec<u64>) {
+    for word in bytes.chunks(64) {
+        let (eights, rest) = word.as_chunks::<8>();
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        let eights = eights.iter().chain([&last]).take(8).enumerate();
+        words.push(eights.fold(0, |word, (at, eight)| {
+            word | signs_of_eight(u64::from_le_bytes(*eight)) << (8 * at)
+        }));
+    }
+}
+
+/// A bit for each of eight bytes: whether it is positive.
+fn signs_of_eight(codes: u64) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    // A product moves the lowest bits of eight bytes into the highest byte.
+    const TO_HIGHEST: u64 = 0x0102_0408_1020_4080;
+    let positive = ((codes & LOW) + LOW) & !codes & !LOW;
+    (positive >> 7).wrapping_mul(TO_HIGHEST) >> 56
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn each_sign_stands_at_its_place(codes in vec(any::<i8>(), 0..300)) {
+            let words = signs(&codes);
+            prop_assert_eq!(words.len(), codes.len().div_ceil(64));
+            for at in 0..64 * words.len() {
+                let is_positive = codes.get(at).is_some_and(|code| *code > 0);
+                prop_assert_eq!(words[at / 64] >> (at % 64) & 1 == 1, is_positive);
+            }
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::f64::consts::PI;
 use std::sync::{Mutex, PoisonError};
 
-use daybook_domain::vector::{cosine, quantise, signs};
+use daybook_domain::vector::{add_signs, cosine, quantise, signs};
 
 use crate::file::ModelFile;
 
@@ -33,12 +33,16 @@ pub(crate) struct WordNeighbours {
 impl WordNeighbours {
     pub(crate) fn of(file: &ModelFile<'_>) -> Self {
         let mut words = Self::default();
+        words.rows.reserve(file.rows());
+        words
+            .signs
+            .reserve(file.rows() * file.dimensions.div_ceil(64));
         for row in 0..file.rows() {
             let name = str::from_utf8(file.vocabulary.name(row)).unwrap_or_default();
             let is_word = name.chars().count() >= SHORTEST && name.chars().all(char::is_alphabetic);
             if let (true, Ok(row)) = (is_word, u16::try_from(row)) {
                 words.rows.push(row);
-                words.signs.extend(signs(&codes(file.row(row.into()))));
+                add_signs(file.row(row.into()), &mut words.signs);
             }
         }
         words

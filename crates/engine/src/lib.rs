@@ -26,7 +26,6 @@ pub mod homes;
 pub mod hook_events;
 pub mod import;
 pub mod jobs;
-mod lazy_pattern;
 pub mod places;
 pub mod profile;
 pub mod projects;

@@ -9,9 +9,8 @@
 use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
 
-use regex::{Regex, RegexSet, RegexSetBuilder};
-
 use crate::han::is_chinese;
+use crate::pattern_set::PatternSet;
 
 /// The languages of the extractive extractor, best first. Sessions in other languages get
 /// a digest, but no observations.
@@ -192,40 +191,28 @@ fn of_latin(pattern: &str) -> String {
 /// The cues of one section. Patterns are built when first needed: most windows need few of them.
 #[derive(Debug)]
 struct CueSet {
-    lines: Vec<(i32, String)>,
-    set: OnceLock<RegexSet>,
-    patterns: Vec<OnceLock<Regex>>,
+    lines: Vec<(i32, &'static str)>,
+    set: OnceLock<PatternSet>,
 }
 
 impl CueSet {
-    fn of(lines: &[(i32, &'static str)]) -> Self {
-        let patterns = lines.iter().map(|_| OnceLock::new()).collect();
-        let lines = lines
-            .iter()
-            .map(|(weight, pattern)| (*weight, of_latin(pattern)));
-        let lines = lines.collect();
-        Self {
-            lines,
-            set: OnceLock::new(),
-            patterns,
-        }
+    fn of(lines: Vec<(i32, &'static str)>) -> Self {
+        let set = OnceLock::new();
+        Self { lines, set }
     }
 
-    fn set(&self) -> &RegexSet {
-        self.set.get_or_init(|| {
-            let built = RegexSetBuilder::new(self.lines.iter().map(|(_, p)| p)).build();
-            built.expect("the files beside this one hold patterns; a test builds them all")
-        })
+    fn set(&self) -> &PatternSet {
+        let patterns = || self.lines.iter().map(|(_, pattern)| of_latin(pattern));
+        self.set.get_or_init(|| PatternSet::new(patterns()))
     }
 
     fn hits(&self, low: &str) -> impl Iterator<Item = usize> {
-        self.set().matches(low).into_iter()
+        self.set().hits(low)
     }
 
     /// The byte range of pattern `i` in `low`.
     fn place(&self, i: usize, low: &str) -> Option<(usize, usize)> {
-        let built = || Regex::new(&self.lines[i].1).expect("it is in the set");
-        let found = self.patterns[i].get_or_init(built).find(low)?;
+        let found = self.set().pattern(i).find(low)?;
         Some((found.start(), found.end()))
     }
 }
@@ -265,7 +252,7 @@ impl Lexicon {
         Self {
             function,
             common,
-            sections: lines.iter().map(|lines| CueSet::of(lines)).collect(),
+            sections: lines.into_iter().map(CueSet::of).collect(),
         }
     }
 
@@ -286,7 +273,7 @@ impl Lexicon {
 
     /// Whether any cue of this kind is in `low`.
     pub fn has_cue(&self, cue: Cue, low: &str) -> bool {
-        self.cues(cue).set().is_match(low)
+        self.cues(cue).hits(low).next().is_some()
     }
 
     /// Weight and position of the strongest cue of this kind in `low`; the last of equals.

@@ -26,6 +26,7 @@ pub mod fence;
 pub mod han;
 pub mod indexed;
 pub mod instruction;
+pub mod lazy_pattern;
 pub mod lenient;
 pub mod lexicon;
 pub mod mentions;
@@ -41,6 +42,7 @@ pub mod sentences;
 pub mod tokens;
 pub mod wishes;
 
+mod pattern_set;
 mod prepare;
 
 pub use indexed::indexed_tokens;

@@ -4,25 +4,25 @@
 
 use std::sync::LazyLock;
 
-use crate::lazy_pattern::LazyPattern;
+use daybook_text::lazy_pattern::LazyPattern;
 
 static WHAT_HOLDS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     [
         r"^(?:so |and |but )?(?:should|may|must|can|shall) (?:i|we|you|an? agents?|agents)\b",
         r"^(?:so |and |but )?(?:do|don't|are|aren't) (?:i|we|you)\b",
-        r"^(?:which|what|where|how)\b.{0,60}\b(?:do|should|must|may|can|shall) (?:i|we|you)\b",
+        r"^(?:which|what|where|how) (?:\S+ ){0,9}(?:do|should|must|may|can|shall) (?:i|we|you)\b",
         // What is customary of things: "which project do issues go to".
-        r"^(?:so |and |but )?(?:which|what) (?:[\w-]+ ){1,3}(?:do|does|should|must|may|can) (?:[\w-]+ ){1,4}(?:go|belong|live|land|use|get|need|have|carry|take|look|end)\b",
+        r"^(?:so |and |but )?(?:which|what) (?:\S+ ){1,3}(?:do|does|should|must|may|can) (?:\S+ ){1,4}(?:go|belong|live|land|use|get|need|have|carry|take|look|end)\b",
         r"\b(?:allowed|forbidden|preferred|prefer|rules?|convention|policy|decide|decided|decision|agreed|supposed to)\b",
         r"^(?:soll(?:en|te|ten)?|darf|dürfen|muss|müssen|kann|können) (?:ich|wir|man)\b",
-        r"^(?:welche\w*|was|wo|wie|in welche\w*)\b.{0,60}\b(?:wir|ich|man)\b",
+        r"^(?:welche\S*|was|wo|wie|in welche\S*) (?:\S+ ){0,9}(?:wir|ich|man)\b",
         r"^¿?(?:debo|debemos|puedo|podemos|hay que|se puede)\b",
         r"^(?:dois-je|devons-nous|peut-on|puis-je|faut-il)\b",
         // A measure or a name: the value that holds answers it.
-        r"^(?:so |and )?(?:what|which|what's) (?:is |are |'s )?(?:the|our|my) (?:[\w-]+ ){0,2}(?:limit|maximum|max|minimum|min|default|timeout|port|version|size|interval|deadline|budget|price|prefix|format|language|owner|url|retention|threshold)\b",
-        r"^(?:so |and )?how (?:many|much|long|often|big|large|high|old|deep|far) (?:is|are|may|can|must|should|do|does|will|[\w-]+ (?:do|does|may|can|must|should|are|is))\b",
-        r"^(?:wie (?:viele?|lange|oft|groß|hoch|alt) (?:ist|sind|darf|dürfen|kann|muss|soll\w*)|(?:was|wie) (?:ist|lautet) (?:das|der|die|unsere?) .{0,30}(?:limit|grenze|höchst\w*|standard\w*|port|version|frist))\b",
-        r"^¿?(?:cuánt[oa]s? .{0,30}(?:es|son|puede\w*|debe\w*)|cuál es (?:el|la|nuestr[oa]) .{0,30}(?:límite|máximo|mínimo|puerto|versión|plazo))\b",
+        r"^(?:so |and )?(?:what|which|what's) (?:is |are |'s )?(?:the|our|my) (?:\S+ ){0,2}(?:limit|maximum|max|minimum|min|default|timeout|port|version|size|interval|deadline|budget|price|prefix|format|language|owner|url|retention|threshold)\b",
+        r"^(?:so |and )?how (?:many|much|long|often|big|large|high|old|deep|far) (?:is|are|may|can|must|should|do|does|will|\S+ (?:do|does|may|can|must|should|are|is))\b",
+        r"^(?:wie (?:viele?|lange|oft|groß|hoch|alt) (?:ist|sind|darf|dürfen|kann|muss|soll\S*)|(?:was|wie) (?:ist|lautet) (?:das|der|die|unsere?) (?:\S+ ){0,3}\S*(?:limit|grenze|höchst\S*|standard\S*|port|version|frist))\b",
+        r"^¿?(?:cuánt[oa]s? (?:\S+ ){0,4}(?:es|son|puede\S*|debe\S*)|cuál es (?:el|la|nuestr[oa]) (?:\S+ ){0,3}(?:límite|máximo|mínimo|puerto|versión|plazo))\b",
         "(?:上限|下限|限制|默认|端口|版本|期限)(?:现在)?(?:是|为)?(?:多少|什么|几)",
     ]
     .into_iter()
@@ -30,10 +30,16 @@ static WHAT_HOLDS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     .collect()
 });
 
+/// Whether a question has one of these forms. They are written in small letters, and begin with the question's first word.
+pub(super) fn matches_any(forms: &[LazyPattern], question: &str) -> bool {
+    let small = question.to_lowercase().replace('’', "'");
+    let small = small.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '¿');
+    forms.iter().any(|form| form.is_match(small.trim_end()))
+}
+
 /// Whether a question asks what is to be done or what was decided, rather than what happened.
 pub(super) fn asks_what_holds(question: &str) -> bool {
-    let low = question.trim().to_lowercase().replace('’', "'");
-    WHAT_HOLDS.iter().any(|pattern| pattern.is_match(&low))
+    matches_any(&WHAT_HOLDS, question)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::lazy_pattern::LazyPattern;
+use daybook_text::lazy_pattern::LazyPattern;
 
 /// All patterns.
 pub(in crate::consolidate) const SOURCE: &str = include_str!("cues.txt");

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::content::{ContentWord, ContentWords, content_words, lowered};
-use crate::lazy_pattern::LazyPattern;
+use daybook_text::lazy_pattern::LazyPattern;
 
 pub(super) use cues::SOURCE as PATTERNS;
 pub use cues::prepare as prepare_parser;

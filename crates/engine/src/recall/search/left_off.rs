@@ -7,13 +7,14 @@
 use std::sync::LazyLock;
 
 use daybook_domain::index::MemoryLayer;
-use regex::Regex;
 
 use super::newest_first::words_of;
 use super::{RankedAnswer, place_first};
 use crate::consolidate::LEFT_OFF;
 use crate::files::layout::BRANCHES;
 use crate::recall::lexical::LexicalQuery;
+use crate::recall::question_kind::matches_any;
+use daybook_text::lazy_pattern::LazyPattern;
 
 /// The lines of memory files, of which the best is chosen.
 pub(super) const COMPARED_LINES: usize = 40;
@@ -26,25 +27,28 @@ const LEAST_SHARE: f64 = 0.6;
 /// A line that names this share of what the best one does is as good.
 const SAME_SHARE: f64 = 0.8;
 
-static ASKS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?xi)
-        \bwhere\ (?:was|were|am|are|had|did)\ (?:i|we|you)\b (?:\ (?:up\ to|at|on|with|in|leave|left|stop|get\ to)\b | \W*$)
-        | \bwhere\ (?:i|we)\ (?:was|were|left\ off|stopped|got\ to)\b
-        | \bwhat\ (?:was|were)\ (?:i|we)\ (?:doing|working\ on)\b
-        | \bwhat(?:'s|\ is|\ was)\ (?:still\ )?(?:open|unfinished|left\ to\ do)\b
-        | \b(?:how\ far|where)\ (?:is|are|did)\ (?:the|we|i|my|our)\ (?:work|branch|get)\b
-        | \bwo\ (?:war|waren|bin|sind|stehe|stehen|blieb|blieben)\ (?:ich|wir)\b
-        | \bwas\ ist\ (?:noch\ )?offen\b | \bwie\ weit\ (?:bin|sind|war|waren)\ (?:ich|wir)\b
-        | \bd[óo]nde\ (?:estaba|est[áa]bamos|qued[ée]|quedamos|[íi]bamos)\b | \bqu[ée]\ queda\ (?:abierto|pendiente)\b
-        | 做到哪 | 进行到哪 | 还有什么没做 | 上次(?:做|停)",
-    )
-    .expect("the pattern is constant")
+static ASKS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
+    [
+        r"\bwhere (?:was|were|am|are|had|did) (?:i|we|you)(?: (?:up to|at|on|with|in|leave|left|stop|get to)\b|[^[:alnum:]]*$)",
+        r"\bwhere (?:i|we) (?:was|were|left off|stopped|got to)\b",
+        r"\bwhat (?:was|were) (?:i|we) (?:doing|working on)\b",
+        r"\bwhat(?:'s| is| was) (?:still )?(?:open|unfinished|left to do)\b",
+        r"\b(?:how far|where) (?:is|are|did) (?:the|we|i|my|our) (?:work|branch|get)\b",
+        r"\bwo (?:war|waren|bin|sind|stehe|stehen|blieb|blieben) (?:ich|wir)\b",
+        r"\bwas ist (?:noch )?offen\b",
+        r"\bwie weit (?:bin|sind|war|waren) (?:ich|wir)\b",
+        r"\bd[óo]nde (?:estaba|est[áa]bamos|qued[ée]|quedamos|[íi]bamos)\b",
+        r"\bqu[ée] queda (?:abierto|pendiente)\b",
+        "做到哪|进行到哪|还有什么没做|上次(?:做|停)",
+    ]
+    .into_iter()
+    .map(LazyPattern::new)
+    .collect()
 });
 
 /// Whether a question asks where work stands.
 pub(super) fn asks_where_left_off(question: &str) -> bool {
-    ASKS.is_match(&question.replace('’', "'"))
+    matches_any(&ASKS, question)
 }
 
 /// Puts the line that tells where work stands before the answers: of the lines that memory files have and that name most of what

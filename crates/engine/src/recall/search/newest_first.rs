@@ -11,12 +11,13 @@ use std::sync::LazyLock;
 use daybook_domain::index::{MemoryLayer, Terms};
 use daybook_domain::{ObservationOrigin, Origin};
 use daybook_text::tokens::index_text;
-use regex::Regex;
 
 use super::RankedAnswer;
 use crate::consolidate::says_change;
 use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
 use crate::recall::query::Concept;
+use crate::recall::question_kind::matches_any;
+use daybook_text::lazy_pattern::LazyPattern;
 
 /// The first answers, which are compared.
 pub(super) const COMPARED: usize = 6;
@@ -27,16 +28,21 @@ const LEAST_SHARE: f64 = 0.6;
 /// Least share of a question's weight that both answer.
 const LEAST_ANSWERED: f64 = 0.2;
 
-static ASKS_FOR_PAST: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)\b(?:did|was|were|had|has|have been|war|waren|wurde|wurden|hatte|hatten|fue|era|eran|était|first|original(?:ly)?|initial(?:ly)?|at first|previous(?:ly)?|formerly|used to|earlier|before|back then|history|old|anfangs|ursprünglich|zuerst|früher|vorher|damals|antes|primero|originalmente|avant|au début)\b|最初|以前|之前|原来|当初",
-    )
-    .expect("the pattern is constant")
+static ASKS_FOR_PAST: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
+    [
+        r"\b(?:did|was|were|had|has|have been|first|original(?:ly)?|initial(?:ly)?|at first|previous(?:ly)?|formerly|used to|earlier|before|back then|history|old)\b",
+        r"\b(?:war|waren|wurde|wurden|hatte|hatten|anfangs|ursprünglich|zuerst|früher|vorher|damals)\b",
+        r"\b(?:fue|era|eran|antes|primero|originalmente|était|avant|au début)\b",
+        "最初|以前|之前|原来|当初",
+    ]
+    .into_iter()
+    .map(LazyPattern::new)
+    .collect()
 });
 
 /// Whether a question asks for the past.
 pub(super) fn asks_for_past(question: &str) -> bool {
-    ASKS_FOR_PAST.is_match(question)
+    matches_any(&ASKS_FOR_PAST, question)
 }
 
 /// Places before each of the first answers the newest one that answers the same words.

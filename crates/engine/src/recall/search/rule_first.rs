@@ -6,12 +6,13 @@ use std::sync::LazyLock;
 
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::{ObservationKind, ObservationOrigin};
-use regex::Regex;
 
 use super::newest_first::words_of;
 use super::{RankedAnswer, place_first};
 use crate::consolidate::holds_rules;
 use crate::recall::lexical::LexicalQuery;
+use crate::recall::question_kind::matches_any;
+use daybook_text::lazy_pattern::LazyPattern;
 
 /// The first answers, among which the rule is looked for.
 const COMPARED: usize = 8;
@@ -20,23 +21,24 @@ const LEAST_SCORE: f64 = 0.8;
 /// Least share of what the question is about that the rule names. Everyday words of the question do not count.
 const LEAST_SHARE: f64 = 0.95;
 
-static ASKS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?xi)
-        ^\W* (?:so\W+|and\W+|but\W+)? (?:may|can|could|should|shall|must)\ (?:i|we|agents?|one|it)\b
-        | \b(?:am|are)\ (?:i|we|agents?)\ (?:still\ )?(?:allowed|permitted|supposed)\b
-        | \b(?:do|does)\ (?:i|we|agents?|it)\ (?:still\ )?(?:have\ to|need\ to)\b
-        | \bis\ it\ (?:still\ )?(?:ok|okay|fine|allowed|all\ right|alright)\b
-        | ^\W* (?:darf|d[üu]rfen|soll|sollen|sollte|sollten|muss|m[üu]ssen|kann|k[öo]nnen)\ (?:ich|wir|man)\b
-        | ^\W* (?:puedo|podemos|se\ puede|debo|debemos|hay\ que|tengo\ que|tenemos\ que)\b
-        | (?:可以|能|能不能|可不可以|应该|必须).*(?:吗|么|？)",
-    )
-    .expect("the pattern is constant")
+static ASKS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
+    [
+        r"^(?:(?:so|and|but),? )?(?:may|can|could|should|shall|must) (?:i|we|agents?|one|it)\b",
+        r"\b(?:am|are) (?:i|we|agents?) (?:still )?(?:allowed|permitted|supposed)\b",
+        r"\b(?:do|does) (?:i|we|agents?|it) (?:still )?(?:have to|need to)\b",
+        r"\bis it (?:still )?(?:ok|okay|fine|allowed|all right|alright)\b",
+        r"^(?:darf|d[üu]rfen|soll|sollen|sollte|sollten|muss|m[üu]ssen|kann|k[öo]nnen) (?:ich|wir|man)\b",
+        r"^¿?(?:puedo|podemos|se puede|debo|debemos|hay que|tengo que|tenemos que)\b",
+        "(?:可以|能|能不能|可不可以|应该|必须).*(?:吗|么|？)",
+    ]
+    .into_iter()
+    .map(LazyPattern::new)
+    .collect()
 });
 
 /// Whether a question asks if something may, should or must be done.
 pub(super) fn asks_for_rule(question: &str) -> bool {
-    ASKS.is_match(question)
+    matches_any(&ASKS, question)
 }
 
 /// Moves the first rule that names what the question is about to the front, where its score is near the first answer's.

@@ -15,7 +15,7 @@ const MOST_LITERALS: usize = 128;
 
 /// A constant pattern.
 #[derive(Debug)]
-pub(crate) struct LazyPattern {
+pub struct LazyPattern {
     source: String,
     /// Each match contains one of these; empty where none are known.
     literals: Vec<Box<[u8]>>,
@@ -24,7 +24,7 @@ pub(crate) struct LazyPattern {
 
 impl LazyPattern {
     /// Parses a constant pattern, without compiling it.
-    pub(crate) fn new(source: impl Into<String>) -> Self {
+    pub fn new(source: impl Into<String>) -> Self {
         let source = source.into();
         let parsed = regex_syntax::parse(&source).expect("the patterns are constant");
         let literals = required_literals(&parsed);
@@ -37,21 +37,26 @@ impl LazyPattern {
         }
     }
 
+    /// Each match contains one of these; empty where none are known.
+    pub(crate) fn literals(&self) -> &[Box<[u8]>] {
+        &self.literals
+    }
+
     /// The compiled pattern; `None` for a text that it does not match.
-    pub(crate) fn if_possible(&self, text: &str) -> Option<&Regex> {
+    pub fn if_possible(&self, text: &str) -> Option<&Regex> {
         let holds = |literal: &[u8]| memmem::find(text.as_bytes(), literal).is_some();
         let may_match = self.literals.is_empty() || self.literals.iter().any(|it| holds(it));
         may_match.then(|| self.compiled())
     }
 
     /// The compiled pattern.
-    pub(crate) fn compiled(&self) -> &Regex {
+    pub fn compiled(&self) -> &Regex {
         let compile = || Regex::new(&self.source).expect("the patterns are constant");
         self.regex.get_or_init(compile)
     }
 
     /// Whether it matches a part of the text.
-    pub(crate) fn is_match(&self, text: &str) -> bool {
+    pub fn is_match(&self, text: &str) -> bool {
         self.if_possible(text)
             .is_some_and(|regex| regex.is_match(text))
     }
