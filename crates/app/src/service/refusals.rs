@@ -5,7 +5,7 @@
 use anyhow::Result;
 use daybook_domain::page::read_all;
 use daybook_engine::files::layout::folder;
-use daybook_engine::files::refused::list_refused;
+use daybook_engine::files::refused::{MOST_ENTRIES, list_refused};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -15,6 +15,8 @@ use crate::wiring::Daybook;
 
 /// Most refusals that are named by a command with another purpose.
 const MAX_NAMED: usize = 3;
+/// Entries of each memory folder that such a command checks: checking thousands of pages takes longer than a recall.
+const CHECKED_ENTRIES: usize = 200;
 
 /// Something in a memory folder that is not read, written or committed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -32,9 +34,14 @@ pub(crate) struct RefusedFile {
 
 /// Lists the refused files in the memory folders of this tenant.
 pub(crate) async fn refused_files(daybook: &Daybook) -> Result<Vec<RefusedFile>> {
+    refused_among(daybook, MOST_ENTRIES).await
+}
+
+/// Those among the first `most` entries of each folder.
+async fn refused_among(daybook: &Daybook, most: usize) -> Result<Vec<RefusedFile>> {
     let scopes = read_all(|page| daybook.store.scopes(&daybook.tenant, page)).await?;
     let refused = scopes.iter().flat_map(|state| {
-        let refused = list_refused(&folder(&daybook.root, &state.scope)).into_iter();
+        let refused = list_refused(&folder(&daybook.root, &state.scope), most).into_iter();
         refused.map(move |refused| RefusedFile {
             scope: state.scope.to_string(),
             path: display_path(&refused.path),
@@ -46,7 +53,7 @@ pub(crate) async fn refused_files(daybook: &Daybook) -> Result<Vec<RefusedFile>>
 
 /// Prints a few lines about refused files to standard error.
 pub(crate) async fn warn_of_refused_files(daybook: &Daybook) -> Result<()> {
-    let refused = refused_files(daybook).await?;
+    let refused = refused_among(daybook, CHECKED_ENTRIES).await?;
     for RefusedFile { path, why, .. } in refused.iter().take(MAX_NAMED) {
         print_error(&format!("{path} is not used as memory: {why}"));
     }

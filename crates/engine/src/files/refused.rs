@@ -12,7 +12,7 @@ use super::unwritten_pages::list_unwritten;
 use crate::bounded::FileRefusal;
 
 /// Most entries of a folder tree that are checked, and most refusals that are listed.
-const MOST_ENTRIES: usize = 100_000;
+pub const MOST_ENTRIES: usize = 100_000;
 
 /// A refused path in a memory folder, with its reason in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +27,10 @@ pub struct RefusedPath {
 ///
 /// These are the paths that cannot be read now, ordered by path, and then the pages that the last write
 /// could not store beside the contents of the history. Hidden files are not memory and are not checked.
+/// Of a folder with more than `most` entries, at most [`MOST_ENTRIES`], those at its top are checked first.
 #[must_use]
-pub fn list_refused(memory: &Path) -> Vec<RefusedPath> {
-    let on_disk = refused_on_disk(memory)
+pub fn list_refused(memory: &Path, most: usize) -> Vec<RefusedPath> {
+    let on_disk = refused_on_disk(memory, most.min(MOST_ENTRIES))
         .into_iter()
         .map(|skipped| RefusedPath {
             path: skipped.path,
@@ -44,7 +45,7 @@ pub fn list_refused(memory: &Path) -> Vec<RefusedPath> {
     on_disk.chain(unwritten).collect()
 }
 
-fn refused_on_disk(memory: &Path) -> Vec<SkippedPath> {
+fn refused_on_disk(memory: &Path, most: usize) -> Vec<SkippedPath> {
     match FolderReader::open(memory) {
         Ok(None) => return Vec::new(),
         Err(refused) => {
@@ -57,7 +58,7 @@ fn refused_on_disk(memory: &Path) -> Vec<SkippedPath> {
     }
     let mut list = RefusalWalk {
         memory,
-        left: MOST_ENTRIES,
+        left: most,
         refused: Vec::new(),
     };
     let git = fs::symlink_metadata(memory.join(".git"));
@@ -97,6 +98,7 @@ impl RefusalWalk<'_> {
         if !is_root && entries.iter().any(|entry| entry.file_name() == ".git") {
             return self.add(relative, SkipReason::OwnRepository);
         }
+        let mut folders = Vec::new();
         for entry in entries {
             let name = entry.file_name();
             let path = relative.join(&name);
@@ -109,12 +111,15 @@ impl RefusalWalk<'_> {
             if let Some(why) = skip_reason(&path, kind) {
                 self.add(&path, why);
             } else if kind.is_dir() {
-                self.walk(&path);
+                folders.push(path);
             } else if let Ok(about) = entry.metadata()
                 && let Some(why) = unreadable_reason(&entry.path(), about.len())
             {
                 self.add(&path, why);
             }
+        }
+        for folder in folders {
+            self.walk(&folder);
         }
     }
 

@@ -50,7 +50,7 @@ fn clear(place: &Path) {
 }
 
 fn whys(memory: &TestFolder) -> Vec<(PathBuf, String)> {
-    let refused = list_refused(memory.folder.root()).into_iter();
+    let refused = list_refused(memory.folder.root(), MOST_ENTRIES).into_iter();
     refused.map(|refused| (refused.path, refused.why)).collect()
 }
 
@@ -150,4 +150,21 @@ fn a_page_that_was_not_written_can_be_tried_again_once_its_place_is_free() {
     assert!(has_writable());
     unwritten_pages::record_unwritten(&memory.folder, &[]).unwrap();
     assert!(!unwritten_pages::has_unwritten(memory.folder.root()));
+}
+
+#[test]
+fn what_stands_at_the_top_of_a_large_folder_is_checked_first() {
+    let memory = TestFolder::new();
+    for day in 10..30 {
+        memory.save(&format!("daily/2026-01-{day}.md"), "harbour");
+    }
+    symlink(memory.at("daily/2026-01-10.md"), memory.at("zz.md")).unwrap();
+    symlink(
+        memory.at("daily/2026-01-10.md"),
+        memory.at("daily/2026-01-31.md"),
+    )
+    .unwrap();
+    let of = |most: usize| list_refused(memory.folder.root(), most).len();
+    assert_eq!(of(MOST_ENTRIES), 2);
+    assert_eq!(of(2), 1);
 }
