@@ -146,6 +146,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0022_quarantine_index.sql"),
         serves: 18,
     },
+    Migration {
+        version: 23,
+        name: "sign blocks",
+        sql: include_str!("migrations/0023_sign_blocks.sql"),
+        serves: 18,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

@@ -45,6 +45,7 @@ mod salvage;
 mod selections;
 mod session_databases;
 mod sessions;
+mod sign_blocks;
 mod sources;
 mod spend;
 mod staged;

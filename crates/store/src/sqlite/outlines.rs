@@ -325,7 +325,7 @@ fn read_outlines(
 /// A damaged outline is read as empty, so that other documents can still be found.
 fn outline(doc: DocumentNo, row: &Row<'_>) -> rusqlite::Result<DocumentOutline> {
     let terms = row.get_ref(2)?.as_bytes().unwrap_or_default();
-    let vectors = vector_rows::checked_vectors(row.get_ref(3)?.as_bytes().unwrap_or_default());
+    let vectors = vector_rows::checked_bytes(row.get_ref(3)?.as_bytes().unwrap_or_default());
     Ok(DocumentOutline {
         doc,
         origin: origin_of(row.get(0)?),

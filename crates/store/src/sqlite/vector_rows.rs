@@ -15,18 +15,17 @@ pub(super) fn model(tx: &Connection, tenant: &Tenant) -> Result<Option<String>, 
     Ok(find.query_row([&tenant.0], |row| row.get(0)).optional()?)
 }
 
-/// The encoding of vectors in a row: followed by a checksum, so that damage is noticed.
-pub(super) fn with_checksum(vectors: &[i8]) -> Vec<u8> {
-    let mut bytes: Vec<u8> = vectors.iter().map(|code| code.cast_unsigned()).collect();
+/// Bytes followed by their checksum, so that damage is noticed.
+pub(super) fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
     let checksum = checksum_of(&bytes);
     bytes.extend(checksum);
     bytes
 }
 
-/// The vectors of a row; empty where they are damaged.
-pub(super) fn checked_vectors(bytes: &[u8]) -> &[u8] {
+/// The bytes before a checksum; empty where they are damaged.
+pub(super) fn checked_bytes(bytes: &[u8]) -> &[u8] {
     match bytes.split_last_chunk() {
-        Some((vectors, checksum)) if *checksum == checksum_of(vectors) => vectors,
+        Some((bytes, checksum)) if *checksum == checksum_of(bytes) => bytes,
         _ => &[],
     }
 }

@@ -10,7 +10,6 @@ use std::sync::{Mutex, PoisonError};
 use daybook_domain::index::{
     DocumentNo, DocumentVectors, EmbeddingInput, SearchFilter, WordsDigest,
 };
-use daybook_domain::packed_signs::PackedSigns;
 use daybook_domain::{Tenant, vector};
 use rusqlite::{Connection, params};
 
@@ -18,7 +17,8 @@ use super::connection::Fault;
 use super::names::{find_tenant, tenant_no};
 use super::outlines::{self, NewDocument, origin_of};
 use super::queries::{self, owners};
-use super::vector_rows::{checked_vectors, forget, model, with_checksum};
+use super::sign_blocks::{self, SignRow, SignRows};
+use super::vector_rows::{checked_bytes, forget, model, with_checksum};
 use crate::documents::{SAID, admits};
 use crate::nearest::Nearest;
 
@@ -111,11 +111,16 @@ pub(super) fn put(
              SELECT doc, tenant_no, owner, origin, ? FROM ix_docs WHERE doc = ?",
         )?
         .execute(params![sign_bytes(&one.signs), doc])?;
-        let vectors = with_checksum(&one.vectors);
+        let vectors = with_checksum(
+            one.vectors
+                .iter()
+                .map(|code| code.cast_unsigned())
+                .collect(),
+        );
         tx.prepare_cached("INSERT INTO ix_vectors (doc, sign_no, vectors) VALUES (?, ?, ?)")?
             .execute(params![doc, tx.last_insert_rowid(), vectors])?;
     }
-    Ok(())
+    sign_blocks::write_missing(tx, no)
 }
 
 /// Documents whose vectors are damaged, or whose signs are not those of their vectors and outlines.
@@ -130,7 +135,7 @@ pub(super) fn find_damaged(tx: &Connection) -> Result<Vec<i64>, Fault> {
     let mut rows = find.query([])?;
     let mut damaged = Vec::new();
     while let Some(row) = rows.next()? {
-        let vectors = checked_vectors(row.get_ref(1)?.as_bytes().unwrap_or_default());
+        let vectors = checked_bytes(row.get_ref(1)?.as_bytes().unwrap_or_default());
         let signs = row.get_ref(2)?.as_bytes().unwrap_or_default();
         let whole: Vec<i8> = vectors
             .iter()
@@ -174,18 +179,9 @@ pub(super) struct SignCache(Mutex<HashMap<i64, TenantSigns>>);
 struct TenantSigns {
     /// The number of the last row that was read, of any tenant.
     last: i64,
-    rows: Vec<SignRow>,
-    signs: PackedSigns,
+    held: SignRows,
     /// The number of rows at the last count.
     counted: usize,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct SignRow {
-    no: i64,
-    doc: i64,
-    owner: i64,
-    origin: i8,
 }
 
 impl TenantSigns {
@@ -200,37 +196,16 @@ impl TenantSigns {
             return Ok(());
         }
         self.make_room(tx, tenant)?;
-        let new = usize::try_from(last - self.last).unwrap_or_default();
-        let expected = new.min(EXPECTED);
-        if self.rows.is_empty() {
-            self.rows.reserve_exact(expected);
-        }
-        let mut find = tx.prepare_cached(
-            "SELECT sign_no, doc, owner, origin, signs FROM ix_signs
-             WHERE sign_no > ? AND tenant_no = ? ORDER BY sign_no",
-        )?;
-        let mut rows = find.query([self.last, tenant])?;
-        while let Some(row) = rows.next()? {
-            let signs = row.get_ref(4)?.as_bytes().unwrap_or_default();
-            let (words, _) = signs.as_chunks();
-            // Signs of another width belong to another model, and are deleted.
-            if words.len() != self.signs.width() {
-                self.rows.clear();
-                self.signs = PackedSigns::new(words.len());
-                self.signs.reserve(expected);
-            }
-            self.rows.push(SignRow {
-                no: row.get(0)?,
-                doc: row.get(1)?,
-                owner: row.get(2)?,
-                origin: row.get(3)?,
-            });
-            self.signs
-                .push(words.iter().map(|eight| u64::from_le_bytes(*eight)));
+        if self.last == 0 {
+            let new = usize::try_from(last).unwrap_or_default();
+            self.held.reserve(new.min(EXPECTED));
+            self.held.read_all(tx, tenant)?;
+        } else {
+            self.held.read(tx, tenant, (self.last + 1, i64::MAX))?;
         }
         self.last = last;
         if self.counted == 0 {
-            self.counted = self.rows.len();
+            self.counted = self.held.rows.len();
         }
         Ok(())
     }
@@ -238,12 +213,12 @@ impl TenantSigns {
     /// Starts over where most rows are deleted. Counting reads all of them, so it waits until there are twice
     /// as many as at the last count.
     fn make_room(&mut self, tx: &Connection, tenant: i64) -> Result<(), Fault> {
-        if self.rows.len() <= 2 * self.counted + 1024 {
+        if self.held.rows.len() <= 2 * self.counted + 1024 {
             return Ok(());
         }
         let mut count = tx.prepare_cached("SELECT count(*) FROM ix_signs WHERE tenant_no = ?")?;
         let kept: usize = count.query_row([tenant], |row| row.get(0))?;
-        if self.rows.len() > 2 * kept + 1024 {
+        if self.held.rows.len() > 2 * kept + 1024 {
             *self = Self::default();
         }
         self.counted = kept;
@@ -258,13 +233,15 @@ impl TenantSigns {
         admitted: impl Fn(&SignRow) -> bool,
     ) -> Vec<(i64, i64)> {
         let mut best = Nearest::new(most);
-        self.signs.visit_near(query, best.bound(), |at, distance| {
-            if let Some(row) = self.rows.get(at).filter(|row| admitted(row)) {
-                let age = DocumentNo(row.doc).age();
-                best.offer(distance, Reverse(age), (row.no, row.doc));
-            }
-            best.bound()
-        });
+        self.held
+            .signs
+            .visit_near(query, best.bound(), |at, distance| {
+                if let Some(row) = self.held.rows.get(at).filter(|row| admitted(row)) {
+                    let age = DocumentNo(row.doc).age();
+                    best.offer(distance, Reverse(age), (row.no, row.doc));
+                }
+                best.bound()
+            });
         best.into_sorted()
     }
 }

@@ -109,11 +109,12 @@ pub(in crate::sqlite) fn raw(row: &Row<'_>, columns: usize) -> rusqlite::Result<
 /// Tables of the index that are rebuilt with it. Vectors are among them: documents without vectors get them
 /// again.
 /// Marks of the record are set by triggers.
-pub(in crate::sqlite) const DERIVED: [&str; 5] = [
+pub(in crate::sqlite) const DERIVED: [&str; 6] = [
     "ix_docs",
     "ix_unembedded",
     "ix_vectors",
     "ix_signs",
+    "ix_sign_blocks",
     "ix_stale_records",
 ];
 
