@@ -211,11 +211,14 @@ async fn refile_moved(
     events: &[Event],
     filed: &FolderProjects,
 ) -> Result<(), StoreError> {
-    let now = FolderProjects::of(&*worker.store, tenant).await?;
     let places = events.iter().filter_map(|event| event.place.as_ref());
     let roots: BTreeSet<&str> = places.map(|place| place.root.as_str()).collect();
-    let has_moved = |root: &&str| now.scope(tenant, root) != filed.scope(tenant, root);
-    let moved: BTreeSet<&str> = roots.into_iter().filter(has_moved).collect();
+    let mut moved = BTreeSet::new();
+    for root in roots {
+        if worker.store.project_of_root(tenant, root).await? != filed.key(root) {
+            moved.insert(root);
+        }
+    }
     if moved.is_empty() {
         return Ok(());
     }

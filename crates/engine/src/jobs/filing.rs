@@ -38,9 +38,14 @@ impl FolderProjects {
         Self(roots.into_iter().collect())
     }
 
+    /// The key of the project that `root` belongs to.
+    pub(crate) fn key(&self, root: &str) -> Option<String> {
+        self.0.get(root).cloned()
+    }
+
     /// The scope of the project that `root` belongs to.
     pub(crate) fn scope(&self, tenant: &Tenant, root: &str) -> Option<Scope> {
-        let name = self.0.get(root)?.clone();
+        let name = self.key(root)?;
         Some(Scope {
             tenant: tenant.clone(),
             kind: ScopeKind::Project,
