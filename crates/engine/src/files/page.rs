@@ -68,7 +68,12 @@ pub fn merge_page(
     choices: &PageChoices,
     orphans: Orphans,
 ) -> String {
-    let is_free = orphans == Orphans::Remove && !has_chosen(page, current, choices);
+    let keeps_none = match orphans {
+        Orphans::Remove => true,
+        Orphans::Disown => !has_orphans(page, current),
+        Orphans::Keep => false,
+    };
+    let is_free = keeps_none && !has_chosen(page, current, choices);
     if is_free && is_untouched(page, current) {
         return render_page(page, &choices.withheld);
     }
@@ -105,6 +110,15 @@ fn has_chosen(page: &MemoryPage, current: &str, choices: &PageChoices) -> bool {
     let is_chosen =
         |marker: &Marker| choices.kept.contains(marker) || refused.contains(&marker.id());
     own_markers(current).iter().any(is_chosen)
+}
+
+/// Whether the file has an entry of the engine's that the page does not have.
+fn has_orphans(page: &MemoryPage, current: &str) -> bool {
+    let entries = page.sections.iter().flat_map(|section| &section.entries);
+    let planned = entries.map(Marker::of).chain(planned_heading(page));
+    let planned: BTreeSet<EntryId> = planned.map(|marker| marker.id()).collect();
+    let own = own_markers(current);
+    own.iter().any(|marker| !planned.contains(&marker.id()))
 }
 
 /// The version of a page's heading.

@@ -278,3 +278,24 @@ proptest::proptest! {
         proptest::prop_assert_eq!(write(&later, &text), text);
     }
 }
+
+/// The first write of a folder may end before it is recorded, and the next one has more to write.
+#[test]
+fn a_page_of_the_engine_alone_comes_out_in_its_order_whether_or_not_a_write_was_recorded() {
+    let later = page(&[("", &[("b", "in the evening [1111:L1]")])]);
+    let both = page(&[(
+        "",
+        &[
+            ("a", "in the morning [0000:L1]"),
+            ("b", "in the evening [1111:L1]"),
+        ],
+    )]);
+    let none = BTreeSet::new();
+    let merge = |orphans| {
+        let written = render_page(&later, &none);
+        merge_page(&both, &written, &PageChoices::default(), orphans)
+    };
+    assert_eq!(merge(Orphans::Disown), render_page(&both, &none));
+    assert_eq!(merge(Orphans::Remove), render_page(&both, &none));
+    assert_ne!(merge(Orphans::Keep), render_page(&both, &none));
+}

@@ -14,7 +14,7 @@ use super::vector_rows::{checked_bytes, with_checksum};
 /// Numbers of a block; the trigger of the schema has it, too.
 const BLOCK: i64 = 4096;
 /// Blocks that one transaction writes: each takes some milliseconds.
-const WRITTEN_AT_ONCE: usize = 4;
+const WRITTEN_AT_ONCE: usize = 8;
 
 /// Whose signs a row has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
