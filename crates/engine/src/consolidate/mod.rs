@@ -68,6 +68,7 @@ pub use session_account::SessionAccount;
 #[cfg(test)]
 pub(crate) use session_account::accounts;
 pub use statement::prepare_parser;
+pub(crate) use supersede::PersonsStatement;
 pub use supersede::{ends, says_change};
 
 /// The input from which a scope's memory is built.

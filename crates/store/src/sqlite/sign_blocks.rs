@@ -151,13 +151,11 @@ fn packed_rows(block: &[u8]) -> Option<impl Iterator<Item = (SignRow, &[[u8; 8]]
     let rows = words.chunks_exact(width.checked_add(4)?);
     Some(rows.filter_map(|row| {
         let ([no, doc, owner, origin], signs) = row.split_first_chunk()?;
-        let [no, doc, owner, origin] = [no, doc, owner, origin].map(|it| i64::from_le_bytes(*it));
-        let origin = i8::try_from(origin).ok()?;
         let of = SignRow {
-            no,
-            doc,
-            owner,
-            origin,
+            no: i64::from_le_bytes(*no),
+            doc: i64::from_le_bytes(*doc),
+            owner: i64::from_le_bytes(*owner),
+            origin: i8::try_from(i64::from_le_bytes(*origin)).ok()?,
         };
         Some((of, signs))
     }))

@@ -199,7 +199,22 @@ impl<'s> StatementSearch<'s> {
 /// observation was made of.
 #[must_use]
 pub fn ends(later: &str, earlier: &str) -> Option<SupersessionReason> {
-    compare::ends(&Statement::parse(later), &Statement::parse(earlier))
+    PersonsStatement::parse(later).ends(&PersonsStatement::parse(earlier))
+}
+
+/// A person's statement that is compared with several others: taking it apart is the costly part.
+#[derive(Debug)]
+pub(crate) struct PersonsStatement(Statement);
+
+impl PersonsStatement {
+    pub(crate) fn parse(text: &str) -> Self {
+        Self(Statement::parse(text))
+    }
+
+    /// As [`ends`].
+    pub(crate) fn ends(&self, earlier: &Self) -> Option<SupersessionReason> {
+        compare::ends(&self.0, &earlier.0)
+    }
 }
 
 /// Whether a person's words say themselves that something changes: "now", "instead", "no longer".

@@ -2,6 +2,7 @@
 //!
 //! Not here: which observations no longer hold (`consolidate::supersede`).
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::index::MemoryLayer;
@@ -13,7 +14,7 @@ use daybook_domain::{
 use daybook_text::tokens::index_text;
 
 use super::{RankedAnswer, Search};
-use crate::consolidate::ends;
+use crate::consolidate::PersonsStatement;
 
 /// Most changes that are followed from one outdated statement to the one that holds.
 const CHAIN: usize = 16;
@@ -163,17 +164,20 @@ impl Search<'_> {
 
 /// Compares the first answers that are a person's own short words, of which perhaps no observation was made.
 fn place_later_words_first(mut answers: Vec<RankedAnswer>) -> Vec<RankedAnswer> {
+    let compared = answers.len().min(COMPARED);
+    let mut parsed: [OnceCell<PersonsStatement>; COMPARED] = Default::default();
     let mut at = 0;
-    while at < answers.len().min(COMPARED) {
-        let later = (0..answers.len().min(COMPARED)).find_map(|other| {
+    while at < compared {
+        let statement =
+            |n: usize| parsed[n].get_or_init(|| PersonsStatement::parse(&answers[n].text));
+        let later = (0..compared).find_map(|other| {
             let (one, later) = (&answers[at], &answers[other]);
             let may = is_statement(one) && is_statement(later) && one.time < later.time;
             let is_new = later.replaced.is_none() && one.replaced.is_none();
             // What one project decided ends nothing in another.
             let is_same_memory = one.scope == later.scope;
-            // Taking statements apart is the costly part.
             let reason = if may && is_new && is_same_memory {
-                ends(&later.text, &one.text)
+                statement(other).ends(statement(at))
             } else {
                 None
             };
@@ -190,8 +194,8 @@ fn place_later_words_first(mut answers: Vec<RankedAnswer>) -> Vec<RankedAnswer> 
             since: answers[later].time,
         });
         if later > at {
-            let later = answers.remove(later);
-            answers.insert(at, later);
+            answers[at..=later].rotate_right(1);
+            parsed[at..=later].rotate_right(1);
         }
         at += 1;
     }
