@@ -13,6 +13,7 @@ static WHAT_HOLDS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
         r"^(?:which|what|where|how) (?:\S+ ){0,9}(?:do|should|must|may|can|shall) (?:i|we|you)\b",
         // What is customary of things: "which project do issues go to".
         r"^(?:so |and |but )?(?:which|what) (?:\S+ ){1,3}(?:do|does|should|must|may|can) (?:\S+ ){1,4}(?:go|belong|live|land|use|get|need|have|carry|take|look|end)\b",
+        r"^(?:which|what|where|how|when) (?:\S+ ){0,2}(?:should|must|may|can) (?:\S+ ){1,5}be \S+",
         r"\b(?:allowed|forbidden|preferred|prefer|rules?|convention|policy|decide|decided|decision|agreed|supposed to)\b",
         r"^(?:soll(?:en|te|ten)?|darf|dürfen|muss|müssen|kann|können) (?:ich|wir|man)\b",
         r"^(?:welche\S*|was|wo|wie|in welche\S*) (?:\S+ ){0,9}(?:wir|ich|man)\b",
@@ -61,6 +62,7 @@ mod tests {
             "重试的上限是多少",
             "which project do issues go to?",
             "what prefix does a release branch get?",
+            "where should documentation be kept?",
         ] {
             assert!(asks_what_holds(question), "{question}");
         }

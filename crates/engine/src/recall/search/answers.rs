@@ -9,6 +9,7 @@ use daybook_domain::{Citation, EventSeq, ScopeKind, SessionId, StoreError};
 
 use super::candidates::CandidateFetcher;
 use super::deduplicate::{AnswerDeduplicator, order_digested_first};
+use super::rule_first::{COMPARED_LINES, names_all_but_unsaid};
 use super::{ANSWERS, RankedAnswer, stepped};
 use crate::recall::agents_rules::events_for_agent_alone;
 use crate::recall::phrases::has_phrases;
@@ -44,6 +45,19 @@ impl CandidateFetcher<'_> {
         }
         answers.truncate(limit);
         Ok(answers)
+    }
+
+    /// Lines of memory files that name what the question is about, the best ones.
+    pub(super) async fn lines_that_name_all(
+        &self,
+        ranked: &[&RecallCandidate],
+    ) -> Result<Vec<RankedAnswer>, StoreError> {
+        let names_all = |candidate: &&&RecallCandidate| {
+            candidate.outline.doc.layer() == MemoryLayer::Entry
+                && names_all_but_unsaid(&candidate.stats.whole, &self.ranking.lexical)
+        };
+        let lines: Vec<&RecallCandidate> = ranked.iter().filter(names_all).copied().collect();
+        self.answers(&lines, COMPARED_LINES).await
     }
 
     /// Loads the documents of candidates that are in scope and contain the required phrases, in answer order.

@@ -328,8 +328,9 @@ impl Search<'_> {
         if ranking.asks_what_holds {
             answers = value_first::place_value_first(answers, &ranking.lexical);
         }
-        if rule_first::asks_for_rule(question.text) {
-            answers = rule_first::place_rule_first(answers, &ranking.lexical);
+        if ranking.asks_what_holds || rule_first::asks_for_rule(question.text) {
+            let lines = fetcher.lines_that_name_all(&ranked).await?;
+            answers = rule_first::place_rule_first(answers, lines, &ranking.lexical);
         }
         if left_off::asks_where_left_off(question.text) {
             let lines = match self.may_add_lines() {

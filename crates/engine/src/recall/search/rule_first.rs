@@ -10,12 +10,21 @@ use daybook_domain::{ObservationKind, ObservationOrigin};
 use super::newest_first::words_of;
 use super::{RankedAnswer, place_first};
 use crate::consolidate::holds_rules;
-use crate::recall::lexical::LexicalQuery;
+use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
+use crate::recall::query::Concept;
 use crate::recall::question_kind::matches_any;
 use daybook_text::lazy_pattern::LazyPattern;
 
 /// The first answers, among which the rule is looked for.
 const COMPARED: usize = 8;
+/// Most lines of memory files that name what a question is about, of which one may be the rule.
+pub(super) const COMPARED_LINES: usize = 8;
+/// Least share of the first answer's score that such a line has.
+const LEAST_SCORE_OF_LINE: f64 = 0.5;
+/// Verbs that a rule may leave out: "should I use subagents" asks for "prefer subagents".
+const UNSAID: [&str; 12] = [
+    "use", "do", "make", "put", "go", "have", "get", "keep", "need", "write", "run", "add",
+];
 /// Least share of the first answer's score that the rule has.
 const LEAST_SCORE: f64 = 0.8;
 /// Least share of what the question is about that the rule names. Everyday words of the question do not count.
@@ -41,18 +50,43 @@ pub(super) fn asks_for_rule(question: &str) -> bool {
     matches_any(&ASKS, question)
 }
 
-/// Moves the first rule that names what the question is about to the front, where its score is near the first answer's.
+/// Whether a text of these words names what a question is about. What a rule may leave out does not count.
+pub(super) fn names_all_but_unsaid(words: &QueryTermCounts, lexical: &LexicalQuery<'_>) -> bool {
+    let is_unsaid = |concept: &Concept| {
+        let word = concept.word.as_deref();
+        concept.is_light || word.is_some_and(|word| UNSAID.contains(&word))
+    };
+    lexical.share(words, is_unsaid) >= LEAST_SHARE
+}
+
+/// Moves the first rule that names what the question is about to the front, where its score is near the first answer's. Where
+/// none of the first answers is one, puts the best of the `lines` of memory files there.
 pub(super) fn place_rule_first(
     answers: Vec<RankedAnswer>,
+    lines: Vec<RankedAnswer>,
     lexical: &LexicalQuery<'_>,
 ) -> Vec<RankedAnswer> {
     let names_all = |answer: &RankedAnswer| {
         let words = words_of(answer, lexical);
         lexical.share(&words, |concept| concept.is_light) >= LEAST_SHARE
     };
-    place_first(answers, (COMPARED, LEAST_SCORE), |answer| {
-        is_rule(answer) && names_all(answer)
-    })
+    let is_wanted =
+        |answer: &RankedAnswer| answer.replaced.is_none() && is_rule(answer) && names_all(answer);
+    let mut answers = place_first(answers, (COMPARED, LEAST_SCORE), is_wanted);
+    // A line that is first already is what the person reads in the files, too.
+    let is_open = |first: &&RankedAnswer| first.layer != MemoryLayer::Entry && !is_wanted(first);
+    let Some(first) = answers.first().filter(is_open) else {
+        return answers;
+    };
+    let least = LEAST_SCORE_OF_LINE * first.parts.total();
+    let line = lines
+        .into_iter()
+        .find(|line| is_rule(line) && line.parts.total() >= least);
+    if let Some(line) = line {
+        answers.retain(|answer| (answer.layer, &answer.text) != (line.layer, &line.text));
+        answers.insert(0, line);
+    }
+    answers
 }
 
 /// Whether it is a line of memory below a heading of rules, or a person's rule that such a line may be made of.

@@ -845,3 +845,22 @@ fn the_latest_line_of_where_work_stands_answers_before_much_talk() {
     let texts = memory.texts(&question("where were we with the importer's cache?"));
     assert_ne!(texts.first().map(String::as_str), Some(line));
 }
+
+#[test]
+fn a_rule_that_leaves_out_the_verb_answers_before_much_talk() {
+    let mut talk: Vec<String> = (0..30)
+        .map(|n| format!("Let me use a subagent. Using subagent {n}."))
+        .collect();
+    talk.push("The importer reads the table.".to_owned());
+    let memory = Memory::of(&talk.iter().map(String::as_str).collect::<Vec<_>>());
+    let line = "\"prefer subagents to save on the main context\" [0001:L1]";
+    let place = ("MEMORY.md", "What ada insisted on");
+    memory.write_below(&project_scope("kite"), place, line);
+    let other = "subagents read the transcripts of their parents [0001:L2]";
+    let place = ("INDEX.md", "Facts that ada stated");
+    memory.write_below(&project_scope("kite"), place, other);
+    assert_eq!(memory.texts(&question("should I use subagents?"))[0], line);
+    // It does not say what is asked here.
+    let texts = memory.texts(&question("should I use the importer?"));
+    assert_ne!(texts[0], line);
+}
