@@ -152,6 +152,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0023_sign_blocks.sql"),
         serves: 18,
     },
+    Migration {
+        version: 24,
+        name: "failing sources index",
+        sql: include_str!("migrations/0024_failing_sources_index.sql"),
+        serves: 18,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

@@ -146,7 +146,7 @@ impl SourceStore for SqliteStore {
         tenant: &Tenant,
         page: PageRequest<String>,
     ) -> Result<Page<TranscriptSource, String>, StoreError> {
-        self.page_of_sources(tenant, "TRUE", &page)
+        self.page_of_sources(tenant, ("TRUE", ""), &page)
     }
 
     async fn failing_sources(
@@ -154,7 +154,8 @@ impl SourceStore for SqliteStore {
         tenant: &Tenant,
         page: PageRequest<String>,
     ) -> Result<Page<TranscriptSource, String>, StoreError> {
-        self.page_of_sources(tenant, "failure IS NOT NULL", &page)
+        let failing = ("failure IS NOT NULL", "INDEXED BY sources_failing");
+        self.page_of_sources(tenant, failing, &page)
     }
 
     async fn sources_with_secrets(
@@ -162,7 +163,8 @@ impl SourceStore for SqliteStore {
         tenant: &Tenant,
         page: PageRequest<String>,
     ) -> Result<Page<TranscriptSource, String>, StoreError> {
-        self.page_of_sources(tenant, "secrets > 0", &page)
+        let secret = ("secrets > 0", "INDEXED BY sources_secret");
+        self.page_of_sources(tenant, secret, &page)
     }
 
     async fn sources_at(

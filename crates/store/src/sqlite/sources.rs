@@ -20,11 +20,12 @@ pub(super) const STATE: &str = "format, session_no, size, modified, \"offset\", 
     failure, reading, claimed_id";
 
 impl SqliteStore {
-    /// One page of a tenant's files that fulfil `condition`.
+    /// One page of a tenant's files that fulfil `condition`. SQLite prefers the key of the table to an index of few of its
+    /// rows, so `indexed` names that index.
     pub(super) fn page_of_sources(
         &self,
         tenant: &Tenant,
-        condition: &str,
+        (condition, indexed): (&str, &str),
         page: &PageRequest<String>,
     ) -> Result<Page<TranscriptSource, String>, StoreError> {
         let (behind, path) = match &page.after {
@@ -34,7 +35,7 @@ impl SqliteStore {
         let rows = format!("tenant = ? AND path {behind} ? AND {condition} ORDER BY path LIMIT ?");
         let key = |source: &TranscriptSource| source.path.clone();
         self.page(page.most(), key, |tx, rows_at_most| {
-            sources_where(tx, &rows, params![tenant.0, path, rows_at_most])
+            sources_where(tx, (indexed, &rows), params![tenant.0, path, rows_at_most])
         })
     }
 }
@@ -48,7 +49,7 @@ pub(super) fn at_paths(
     let mut known = Listing::empty();
     for path in paths.iter().collect::<BTreeSet<_>>() {
         let at_path = "tenant = ? AND path = ?";
-        known.append(sources_where(tx, at_path, params![tenant.0, path])?);
+        known.append(sources_where(tx, ("", at_path), params![tenant.0, path])?);
     }
     Ok(known)
 }
@@ -60,16 +61,16 @@ pub(super) fn of_session(
 ) -> Result<Listing<TranscriptSource>, Fault> {
     let of_session = "tenant = ? AND host_id = ? AND agent = ? ORDER BY path";
     let id = params![session.tenant.0, session.host_id, session.agent];
-    sources_where(tx, of_session, id)
+    sources_where(tx, ("", of_session), id)
 }
 
 fn sources_where(
     tx: &Connection,
-    condition: &str,
+    (indexed, condition): (&str, &str),
     values: &[&dyn ToSql],
 ) -> Result<Listing<TranscriptSource>, Fault> {
     let sql = format!(
-        "SELECT path, {STATE}, tenant, agent, host_id FROM sources JOIN tenants USING (tenant_no)
+        "SELECT path, {STATE}, tenant, agent, host_id FROM sources {indexed} JOIN tenants USING (tenant_no)
          LEFT JOIN sessions USING (tenant_no, session_no) WHERE {condition}"
     );
     let mut find = tx.prepare_cached(&sql)?;

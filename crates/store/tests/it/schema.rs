@@ -25,7 +25,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 /// The newest schema that is committed.
-const NEWEST: u32 = 23;
+const NEWEST: u32 = 24;
 
 /// The first one that has outlines: documents indexed before wait for one.
 const OUTLINES: u32 = 4;
