@@ -57,13 +57,13 @@ impl SignRows {
         let mut blocks = find.query([tenant])?;
         let mut next = 0;
         while let Some(block) = blocks.next()? {
-            let first = BLOCK * block.get::<_, i64>(0)?;
+            let no: i64 = block.get(0)?;
             // A damaged block is passed over, and its range read row by row.
             let packed = block.get_ref(1)?.as_bytes().unwrap_or_default();
-            if let Some(rows) = packed_rows(packed) {
-                self.read(tx, tenant, (next, first - 1))?;
+            if let Some(rows) = packed_rows((tenant, no), packed) {
+                self.read(tx, tenant, (next, no * BLOCK - 1))?;
                 rows.for_each(|(row, signs)| self.push(row, signs));
-                next = first + BLOCK;
+                next = (no + 1) * BLOCK;
             }
         }
         self.read(tx, tenant, (next, i64::MAX))
@@ -124,16 +124,20 @@ pub(super) fn write_missing(tx: &Connection, tenant: i64) -> Result<(), Fault> {
         tx.prepare_cached(
             "INSERT INTO ix_sign_blocks (tenant_no, block_no, packed) VALUES (?, ?, ?)",
         )?
-        .execute(params![tenant, block, pack(&rows)])?;
+        .execute(params![tenant, block, pack((tenant, block), &rows)])?;
     }
     Ok(())
 }
 
-/// A block: how many words of signs a row has, then of each row its four numbers and its signs, then a checksum. Rows of
-/// another width than the last one's are left out.
-fn pack(rows: &[(SignRow, Vec<[u8; 8]>)]) -> Vec<u8> {
-    let width = rows.last().map_or(0, |(_, signs)| signs.len());
-    let mut packed = (width as u64).to_le_bytes().to_vec();
+/// A block: its tenant and number, how many words of signs a row has, then of each row its four numbers and its signs, and a
+/// checksum. A row of another width is damaged, and left to the check that finds those.
+fn pack((tenant, block): (i64, i64), rows: &[(SignRow, Vec<[u8; 8]>)]) -> Vec<u8> {
+    let width = rows.iter().map(|(_, signs)| signs.len()).max();
+    let width = width.unwrap_or_default();
+    let mut packed: Vec<u8> = [tenant, block, width as i64]
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
     for (row, signs) in rows.iter().filter(|(_, signs)| signs.len() == width) {
         for number in [row.no, row.doc, row.owner, i64::from(row.origin)] {
             packed.extend(number.to_le_bytes());
@@ -143,11 +147,17 @@ fn pack(rows: &[(SignRow, Vec<[u8; 8]>)]) -> Vec<u8> {
     with_checksum(packed)
 }
 
-/// The rows of a block; `None` where it is damaged.
-fn packed_rows(block: &[u8]) -> Option<impl Iterator<Item = (SignRow, &[[u8; 8]])>> {
-    let (words, _) = checked_bytes(block).as_chunks();
-    let (width, words) = words.split_first()?;
-    let width = usize::try_from(u64::from_le_bytes(*width)).ok()?;
+/// The rows of a block; `None` where it or its key is damaged.
+fn packed_rows(
+    (tenant, block): (i64, i64),
+    packed: &[u8],
+) -> Option<impl Iterator<Item = (SignRow, &[[u8; 8]])>> {
+    let (words, _) = checked_bytes(packed).as_chunks();
+    let ([of_tenant, no, width], words) = words.split_first_chunk()?;
+    if (i64::from_le_bytes(*of_tenant), i64::from_le_bytes(*no)) != (tenant, block) {
+        return None;
+    }
+    let width = usize::try_from(i64::from_le_bytes(*width)).ok()?;
     let rows = words.chunks_exact(width.checked_add(4)?);
     Some(rows.filter_map(|row| {
         let ([no, doc, owner, origin], signs) = row.split_first_chunk()?;
@@ -245,10 +255,16 @@ mod tests {
 
     #[test]
     fn a_damaged_block_is_read_row_by_row() {
-        for damage in ["x''", "substr(packed, 1, 1000)", "zeroblob(length(packed))"] {
+        for damage in [
+            "packed = x''",
+            "packed = substr(packed, 1, 1000)",
+            "packed = zeroblob(length(packed))",
+            "block_no = 9",
+            "block_no = 1 << 60",
+        ] {
             let connection = database(3 * BLOCK);
             write_missing(&connection, 0).unwrap();
-            let set = format!("UPDATE ix_sign_blocks SET packed = {damage} WHERE block_no = 1");
+            let set = format!("UPDATE ix_sign_blocks SET {damage} WHERE block_no = 1");
             connection.execute(&set, []).unwrap();
             check(&connection, 0);
         }

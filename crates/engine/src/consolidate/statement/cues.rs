@@ -4,9 +4,8 @@
 
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
-
 use daybook_text::lazy_pattern::LazyPattern;
+use regex::{Captures, Regex};
 
 /// All patterns.
 pub(in crate::consolidate) const SOURCE: &str = include_str!("cues.txt");

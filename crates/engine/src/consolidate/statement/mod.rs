@@ -7,10 +7,10 @@ pub(super) mod figures;
 
 use std::sync::LazyLock;
 
+use daybook_text::lazy_pattern::LazyPattern;
 use regex::Regex;
 
 use super::content::{ContentWord, ContentWords, content_words, lowered};
-use daybook_text::lazy_pattern::LazyPattern;
 
 pub(super) use cues::SOURCE as PATTERNS;
 pub use cues::prepare as prepare_parser;

@@ -7,6 +7,7 @@
 use std::sync::LazyLock;
 
 use daybook_domain::index::MemoryLayer;
+use daybook_text::lazy_pattern::LazyPattern;
 
 use super::newest_first::words_of;
 use super::{RankedAnswer, place_first};
@@ -14,7 +15,6 @@ use crate::consolidate::LEFT_OFF;
 use crate::files::layout::BRANCHES;
 use crate::recall::lexical::LexicalQuery;
 use crate::recall::question_kind::matches_any;
-use daybook_text::lazy_pattern::LazyPattern;
 
 /// The lines of memory files, of which the best is chosen.
 pub(super) const COMPARED_LINES: usize = 40;

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 use daybook_domain::index::{MemoryLayer, Terms};
 use daybook_domain::{ObservationOrigin, Origin};
+use daybook_text::lazy_pattern::LazyPattern;
 use daybook_text::tokens::index_text;
 
 use super::RankedAnswer;
@@ -17,7 +18,6 @@ use crate::consolidate::says_change;
 use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
 use crate::recall::query::Concept;
 use crate::recall::question_kind::matches_any;
-use daybook_text::lazy_pattern::LazyPattern;
 
 /// The first answers, which are compared.
 pub(super) const COMPARED: usize = 6;

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::{ObservationKind, ObservationOrigin};
+use daybook_text::lazy_pattern::LazyPattern;
 
 use super::newest_first::words_of;
 use super::{RankedAnswer, place_first};
@@ -13,7 +14,6 @@ use crate::consolidate::holds_rules;
 use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
 use crate::recall::query::Concept;
 use crate::recall::question_kind::matches_any;
-use daybook_text::lazy_pattern::LazyPattern;
 
 /// The first answers, among which the rule is looked for.
 const COMPARED: usize = 8;
