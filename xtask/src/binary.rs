@@ -11,9 +11,9 @@ use anyhow::Context as _;
 use crate::CheckReport;
 
 const MIB: u64 = 1 << 20;
-/// Most bytes of the binary, with vectors and the vocabularies of exact token counts. The aim is 40 MiB: it
-/// takes 39.9 where the commands are built alone, and may take a little more beside the benches, which share libraries with it.
-const MOST_BYTES: u64 = 41 * MIB;
+/// Most bytes of the binary, with vectors and the vocabularies of exact token counts, where the commands are built alone: the
+/// benches share libraries with it and ask more of them.
+const MOST_BYTES: u64 = 40 * MIB;
 
 /// Checks the binary that `cargo build --release` built for the workspace at `root`.
 pub(crate) fn check(root: &Path) -> anyhow::Result<CheckReport> {
@@ -50,11 +50,11 @@ mod tests {
     #[test]
     fn a_binary_may_take_what_is_allowed_and_no_more() {
         let full = report(MOST_BYTES);
-        assert_eq!(full.summary, "41.0 MiB of 41 MiB allowed");
+        assert_eq!(full.summary, "40.0 MiB of 40 MiB allowed");
         assert_eq!(full.broken, [""; 0]);
         assert_eq!(
             report(MOST_BYTES + MIB * 3 / 2).broken,
-            ["the release binary takes 42.5 MiB; at most 41 MiB are allowed"]
+            ["the release binary takes 41.5 MiB; at most 40 MiB are allowed"]
         );
     }
 }

@@ -19,10 +19,9 @@ use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
-use super::executor::{RequestExecutor, TenantExecutors};
+use super::described_routes::described_routes;
+use super::executor::RequestExecutor;
 use super::fault::{ErrorBody, HttpFault};
 use super::serving::OpenBody;
 
@@ -31,9 +30,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Looks without a change after which a line is sent, so that a client that is gone is noticed.
 const QUIET_LOOKS: u32 = 30;
 
-pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
-    OpenApiRouter::new().routes(routes!(changes))
-}
+described_routes!(changes);
 
 /// The data of one event.
 #[derive(Debug, Serialize, ToSchema)]

@@ -10,20 +10,14 @@ use daybook_engine::files::entities::manage;
 use daybook_engine::files::entities::{Card, create, upsert};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
-use super::executor::{RequestExecutor, TenantExecutors};
+use super::described_routes::described_routes;
+use super::executor::RequestExecutor;
 use super::fault::{ErrorBody, HttpFault, JsonBody};
 use crate::process::run_on_new_thread;
 use crate::service::entities::{ShownCard, ShownEntity, list_cards, read_entity, write_entities};
 
-pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
-    OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(read, write, delete))
-        .routes(routes!(record))
-}
+described_routes!(list, read, write, delete, record);
 
 /// The entities.
 #[derive(Serialize, ToSchema)]

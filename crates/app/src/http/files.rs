@@ -11,11 +11,10 @@ use daybook_domain::Scope;
 use daybook_engine::files::path::FilePath;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::bounds::within;
-use super::executor::{RequestExecutor, TenantExecutors};
+use super::described_routes::described_routes;
+use super::executor::RequestExecutor;
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
 use super::memories::HistoryAnswer;
 use super::scope_params::ScopeParams;
@@ -35,13 +34,7 @@ const TEXT: usize = 1000 * 1024;
 /// Longest name of a state, in bytes.
 const STATE: usize = 128;
 
-pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
-    OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(read, write, delete))
-        .routes(routes!(history))
-        .routes(routes!(restore))
-}
+described_routes!(list, read, write, delete, history, restore);
 
 /// Which files to list.
 #[derive(Deserialize, IntoParams)]

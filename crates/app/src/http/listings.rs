@@ -8,11 +8,10 @@ use daybook_domain::spend::SpendBy;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::bounds::{invalid_request, within};
-use super::executor::{RequestExecutor, TenantExecutors};
+use super::described_routes::described_routes;
+use super::executor::RequestExecutor;
 use super::fault::{ErrorBody, HttpFault, QueryParams};
 use crate::service::caller::{named_caller, reach_of};
 use crate::service::job_list::{JobList, list_jobs};
@@ -23,12 +22,7 @@ use crate::service::spending::{SpendAnswer, SpendReport};
 /// Most sessions or jobs in one answer.
 const ITEMS: usize = 1000;
 
-pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
-    OpenApiRouter::new()
-        .routes(routes!(sessions))
-        .routes(routes!(jobs))
-        .routes(routes!(spend))
-}
+described_routes!(sessions, jobs, spend);
 
 /// Which sessions to list.
 #[derive(Deserialize, IntoParams)]

@@ -7,11 +7,10 @@ use axum::Json;
 use daybook_engine::jobs::memories::Memory;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::bounds::{QUESTION, within};
-use super::executor::{RequestExecutor, TenantExecutors};
+use super::described_routes::described_routes;
+use super::executor::RequestExecutor;
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
 use crate::service::caller::{named_caller, reach_of};
 use crate::service::history::{
@@ -26,15 +25,7 @@ use crate::wiring::Daybook;
 /// Most changes or memories in one answer.
 const ITEMS: usize = 1000;
 
-pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
-    OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(why))
-        .routes(routes!(changes))
-        .routes(routes!(diff))
-        .routes(routes!(forget))
-        .routes(routes!(edit))
-}
+described_routes!(list, why, changes, diff, forget, edit);
 
 /// The scope that a request names, for the caller that it names.
 macro_rules! choice {

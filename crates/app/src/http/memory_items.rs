@@ -7,11 +7,10 @@ use axum::Json;
 use axum::extract::Path;
 use serde::Deserialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::bounds::{EDIT, QUESTION, within};
-use super::executor::{RequestExecutor, TenantExecutors};
+use super::described_routes::described_routes;
+use super::executor::RequestExecutor;
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
 use super::memories::{EditAnswer, ForgetAnswer, forgotten, forgotten_there};
 use super::notes::saved_note;
@@ -21,12 +20,7 @@ use crate::service::memories::{self, ListedMemory, listed};
 use crate::service::memory_changes::{self, RequestedBy};
 use crate::service::memory_history::{MemoryHistory, history_of};
 
-pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
-    OpenApiRouter::new()
-        .routes(routes!(add))
-        .routes(routes!(get, update, delete))
-        .routes(routes!(history))
-}
+described_routes!(add, get, update, delete, history);
 
 /// Add a memory in your own words
 ///

@@ -7,18 +7,15 @@ use axum::Json;
 use daybook_engine::files::memory_tool::{Flavour, MemoryToolCommand, ToolAnswer};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
-use super::executor::{RequestExecutor, TenantExecutors};
+use super::described_routes::described_routes;
+use super::executor::RequestExecutor;
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
 use crate::service::caller::named_caller;
 use crate::service::memory_tool::run_command;
 use crate::service::scope_choice::ScopeChoice;
 
-pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
-    OpenApiRouter::new().routes(routes!(run))
-}
+described_routes!(run);
 
 /// Whose memory folder the tool works on, and in whose words it answers.
 #[derive(Deserialize, IntoParams)]

@@ -11,11 +11,14 @@ use daybook_domain::spend::{Amount, BudgetPeriod, Payer, Period};
 use daybook_domain::{FailureClass, Job, JobKind, Money, Tally, TallyKind, Timestamp};
 use strum::VariantArray;
 
+use super::described_routes::described_routes;
 use super::executor::RequestExecutor;
 use super::exposition::{CONTENT, Exposition, MetricKind};
 use super::fault::{ErrorBody, HttpFault};
 use crate::service::overview::TenantMemoryState;
 use crate::wiring::Daybook;
+
+described_routes!(metrics);
 
 /// Numbers for Prometheus
 ///
@@ -29,7 +32,7 @@ use crate::wiring::Daybook;
         (status = "default", description = "They could not be read", body = ErrorBody),
     ),
 )]
-pub(super) async fn metrics(executor: RequestExecutor) -> Result<impl IntoResponse, HttpFault> {
+async fn metrics(executor: RequestExecutor) -> Result<impl IntoResponse, HttpFault> {
     let is_own = executor.is_own();
     let read = move |daybook: Arc<Daybook>| async move { expose_memory(&daybook, is_own).await };
     let mut exposition = executor.run(read).await?;

@@ -14,15 +14,19 @@ mod body;
 mod bounds;
 mod changes;
 mod connections;
+mod described_routes;
 mod descriptors;
 mod docs;
 mod entities;
+#[cfg(test)]
 mod examples;
 mod executor;
 mod exposition;
 mod fault;
 mod files;
 mod gate;
+#[cfg(test)]
+mod generated_openapi;
 mod idempotency;
 mod listen;
 mod listings;
@@ -171,10 +175,9 @@ fn runtime() -> Result<Runtime> {
 }
 
 fn app(gate: RequestGate, executors: TenantExecutors) -> Router {
-    let (router, _) = openapi::documented(routes::all());
     let visitors = Arc::clone(&gate.visitors);
     let (traffic, keyed) = (executors.traffic(), executors.keyed_requests());
-    router
+    routes::all()
         .merge(window::all(&visitors))
         .fallback(fault::no_such_route)
         .layer(from_fn_with_state(Arc::new(keyed), idempotency::replay))

@@ -1,114 +1,20 @@
-//! The published description of the HTTP interface, generated from the routes.
+//! The published description of the HTTP interface.
 //!
-//! `crates/app/openapi.json` is the same document, committed, so that a change of it is seen in
-//! review. `UPDATE_OPENAPI=1 cargo test -p daybook-app openapi` writes it.
+//! It is generated from the routes by `UPDATE_OPENAPI=1 cargo test -p daybook-app openapi`, and committed, so that a change
+//! of it is seen in review, and so that the program need not hold the code that makes it. A test compares the two.
 
-use std::sync::Arc;
-
+use anyhow::Context as _;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Router};
-use serde_json::json;
-use utoipa::openapi::path::{Operation, PathItem};
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Components, Info, OpenApi, OpenApiBuilder, RefOr};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::described_routes::described_routes;
 use super::docs;
-use super::examples::example;
-use super::executor::TenantExecutors;
+use super::fault::HttpFault;
 
-/// Name of the only security scheme.
-const TOKEN: &str = "token";
-const DESCRIPTION: &str = "\
-Memory for AI agents that outlives the session. Append the events of a session, report when it ends, \
-and recall. Bodies are JSON of at most 1048576 bytes; unknown fields are refused. A request is answered \
-within 10 seconds; 64 are worked on at once, and more are answered 503 with Retry-After. Every \
-route but /health, /openapi.json and /docs needs the token from the file \"token\" in the data folder. \
-Every error has a body {\"error\": {\"code\", \"message\"}}. Every answer has the header x-request-id, \
-which a request may choose. A request that changes something may have the header Idempotency-Key, 1 to 255 \
-bytes long: a repeat within an hour has the same answer, and the work is done once. Lists that may go on \
-have a field \"next\": send its value as \"after\" for the next page. /mcp, which describes itself to its clients, is \
-MCP over streamable HTTP.";
+/// The document, in the form in which it is published.
+pub(super) const DOCUMENT: &str = include_str!("../../openapi.json");
 
-/// The document as it is published, and the page made from it.
-#[derive(Clone)]
-struct Published {
-    document: Arc<str>,
-    page: Arc<str>,
-}
-
-/// The routes, and the document that describes them.
-pub(super) fn documented(
-    routes: OpenApiRouter<TenantExecutors>,
-) -> (Router<TenantExecutors>, OpenApi) {
-    let scheme = HttpBuilder::new()
-        .scheme(HttpAuthScheme::Bearer)
-        .description(Some("The token from the file `token` in the data folder"))
-        .build();
-    let mut components = Components::new();
-    components.add_security_scheme(TOKEN, SecurityScheme::Http(scheme));
-    let mut info = Info::new("Daybook", env!("CARGO_PKG_VERSION"));
-    info.description = Some(DESCRIPTION.to_owned());
-    let about = OpenApiBuilder::new()
-        .info(info)
-        .components(Some(components))
-        .security(Some([SecurityRequirement::new::<_, [&str; 0], &str>(
-            TOKEN,
-            [],
-        )]))
-        .build();
-    let (router, mut openapi) = OpenApiRouter::with_openapi(about)
-        .merge(routes)
-        .routes(routes!(document))
-        .routes(routes!(page))
-        .split_for_parts();
-    openapi.paths.paths.values_mut().for_each(add_examples);
-    let text = text(&openapi);
-    let page = docs::page(&json!(openapi));
-    let published = Published {
-        document: text.into(),
-        page: page.into(),
-    };
-    (router.layer(Extension(published)), openapi)
-}
-
-/// The routes of a path.
-fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    let PathItem {
-        get,
-        post,
-        put,
-        patch,
-        delete,
-        ..
-    } = path;
-    [get, post, put, patch, delete].into_iter().flatten()
-}
-
-fn add_examples(path: &mut PathItem) {
-    for operation in operations(path) {
-        let id = operation.operation_id.as_deref().unwrap_or_default();
-        let (Some(example), Some(RefOr::T(body))) = (example(id), &mut operation.request_body)
-        else {
-            continue;
-        };
-        for content in body.content.values_mut() {
-            if let RefOr::T(content) = content {
-                content.example = Some(example.clone());
-            }
-        }
-    }
-}
-
-/// The published document.
-pub(super) fn text(document: &OpenApi) -> String {
-    // It is made of strings and numbers, which are always JSON.
-    let mut text = document.to_pretty_json().unwrap_or_default();
-    text.push('\n');
-    text
-}
+described_routes!(document, page);
 
 /// This description, for programs; needs no token
 #[utoipa::path(
@@ -118,9 +24,8 @@ pub(super) fn text(document: &OpenApi) -> String {
     security(()),
     responses((status = OK, description = "The description", body = serde_json::Value)),
 )]
-async fn document(Extension(published): Extension<Published>) -> Response {
-    let text = published.document.to_string();
-    ([(CONTENT_TYPE, "application/json")], text).into_response()
+async fn document() -> Response {
+    ([(CONTENT_TYPE, "application/json")], DOCUMENT).into_response()
 }
 
 /// This description, as a page for people; needs no token
@@ -131,90 +36,7 @@ async fn document(Extension(published): Extension<Published>) -> Response {
     security(()),
     responses((status = OK, description = "The page", body = String, content_type = "text/html")),
 )]
-async fn page(Extension(published): Extension<Published>) -> Response {
-    docs::answer(published.page.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use serde_json::Value;
-
-    use super::*;
-    use crate::http::routes;
-
-    /// Each route of the document: its path, its method, and its description.
-    fn described() -> Vec<(String, String, Value)> {
-        let (_, document) = documented(routes::all());
-        let document = json!(document);
-        let paths = document["paths"].as_object().expect("paths");
-        let routes = paths.iter().flat_map(|(path, item)| {
-            let methods = item.as_object().into_iter().flatten();
-            methods.map(|(method, route)| (path.clone(), method.clone(), route.clone()))
-        });
-        routes.collect()
-    }
-
-    #[test]
-    fn the_committed_openapi_document_is_the_published_one() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
-        let (_, document) = documented(routes::all());
-        let text = text(&document);
-        if std::env::var_os("UPDATE_OPENAPI").is_some() {
-            std::fs::write(path, &text).expect("the document is written");
-        }
-        let committed = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(
-            committed == text,
-            "openapi.json differs from the routes' description; review the change after \
-             UPDATE_OPENAPI=1 cargo test -p daybook-app openapi"
-        );
-    }
-
-    #[test]
-    fn every_route_has_an_operation_id_of_its_own() {
-        let mut seen = BTreeSet::new();
-        for (path, method, route) in described() {
-            let id = route["operationId"].as_str().unwrap_or_default();
-            let is_camel = id.chars().all(char::is_alphanumeric)
-                && id.starts_with(|first: char| first.is_lowercase())
-                && id.contains(char::is_uppercase);
-            assert!(is_camel, "{method} {path}: {id:?} is no verb and noun");
-            assert!(seen.insert(id.to_owned()), "{id} is there twice");
-        }
-    }
-
-    #[test]
-    fn every_route_with_a_request_has_an_example() {
-        for (path, method, route) in described() {
-            if let Some(body) = route.get("requestBody") {
-                let example = body["content"]["application/json"].get("example");
-                assert!(example.is_some(), "{method} {path}");
-            }
-            let parameters = route["parameters"].as_array();
-            let has_one = |it: &Value| it.get("example").or(it["schema"].get("example")).is_some();
-            assert!(
-                parameters.is_none_or(|all| all.iter().any(has_one)),
-                "{method} {path}"
-            );
-        }
-    }
-
-    /// Paths that the router adds for what no route serves.
-    const FALLBACK: [&str; 2] = ["/", "/{*__private__axum_fallback}"];
-
-    /// The router shows its paths in its debug form alone.
-    #[test]
-    fn the_document_and_the_router_have_the_same_paths() {
-        let (router, _) = documented(routes::all());
-        let shown = format!("{router:?}");
-        let quoted = shown.split('"').skip(1).step_by(2);
-        let routed: BTreeSet<&str> = quoted
-            .filter(|text| text.starts_with('/') && !FALLBACK.contains(text))
-            .collect();
-        let described = described();
-        let described: BTreeSet<&str> = described.iter().map(|(path, ..)| path.as_str()).collect();
-        assert_eq!(routed, described);
-    }
+async fn page() -> Result<Response, HttpFault> {
+    let document = serde_json::from_str(DOCUMENT).context("the description of the routes")?;
+    Ok(docs::answer(docs::page(&document)))
 }

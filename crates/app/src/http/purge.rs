@@ -12,11 +12,10 @@ use daybook_engine::jobs::purge::{PurgePlan, PurgeSelection};
 use daybook_engine::stop::Stop;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::bounds::{QUESTION, within};
-use super::executor::{RequestExecutor, TenantExecutors};
+use super::described_routes::described_routes;
+use super::executor::RequestExecutor;
 use super::fault::{ErrorBody, HttpFault, JsonBody};
 use crate::process::run_on_new_thread;
 use crate::purge::{self, Silent};
@@ -26,9 +25,7 @@ use crate::service::memories::find_exact;
 use crate::service::scope_choice::ScopeChoice;
 use crate::wiring::Daybook;
 
-pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
-    OpenApiRouter::new().routes(routes!(remove))
-}
+described_routes!(remove);
 
 /// What to remove: exactly one of `memory`, `session` and `everything`.
 #[derive(Deserialize, ToSchema)]

@@ -2,17 +2,18 @@
 //!
 //! Not here: rules. A route checks only the bounds of HTTP.
 
+#![expect(deprecated, reason = "an old route is served until the next release")]
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use axum::Json;
 use daybook_domain::index::MemoryLayer;
 use daybook_engine::recall::interface_use::InterfaceUse;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::bounds::{QUESTION, absolute_folder, at_most, within};
-use super::executor::{RequestExecutor, TenantExecutors};
+use super::described_routes::described_routes;
+use super::executor::RequestExecutor;
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
 use super::notes::saved_note;
 use super::reported_events::reported_events;
@@ -22,8 +23,8 @@ use super::shapes::{
     TriggerRequest,
 };
 use super::{
-    changes, entities, files, listings, memories, memory_items, memory_tool, metrics, purge,
-    threads,
+    changes, entities, files, listings, memories, memory_items, memory_tool, metrics, openapi,
+    purge, threads,
 };
 use crate::service::append_api::{
     self, ReportedPlace, ReportedVenue, SessionAppend, SessionTrigger,
@@ -49,30 +50,11 @@ const CITATION: usize = 512;
 /// Most lines around a citation.
 const AROUND: u32 = 500;
 
-/// Every route, with its published description.
-#[expect(deprecated, reason = "the old route is served until the next release")]
-pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
-    OpenApiRouter::new()
-        .routes(routes!(append))
-        .routes(routes!(trigger))
-        .routes(routes!(recall))
-        .routes(routes!(remember))
-        .routes(routes!(context))
-        .routes(routes!(status))
-        .routes(routes!(show))
-        .routes(routes!(words))
-        .merge(memories::all())
-        .merge(memory_items::all())
-        .merge(files::all())
-        .merge(entities::all())
-        .merge(listings::all())
-        .merge(changes::all())
-        .merge(memory_tool::all())
-        .merge(purge::all())
-        .merge(threads::all())
-        .routes(routes!(metrics::metrics))
-        .routes(routes!(health))
-}
+described_routes!(
+    append, trigger, recall, remember, context, status, show, words, health;
+    memories, memory_items, files, entities, listings, changes, memory_tool, purge, threads, metrics,
+    openapi,
+);
 
 /// Append events to a session
 ///

@@ -15,11 +15,10 @@ use daybook_domain::Timestamp;
 use daybook_domain::limits::APPEND_EVENTS;
 use daybook_domain::working::{ChunkId, StateId, ThreadEvent};
 use serde_json::{Value, json};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::bounds::{QUESTION, at_most, invalid_request, within};
-use super::executor::{RequestExecutor, TenantExecutors};
+use super::described_routes::described_routes;
+use super::executor::RequestExecutor;
 use super::fault::{ErrorBody, HttpFault, JsonBody, QueryParams};
 use super::thread_shapes::{
     CompactRequest, ContextRequest, CreateRequest, DeletedAnswer, DispatchAnswer, DispatchQuery,
@@ -35,19 +34,9 @@ const WAIT: Duration = Duration::from_secs(8);
 /// Most chunks that a compaction names.
 const CHUNKS: usize = 1_000;
 
-/// The routes of threads.
-pub(super) fn all() -> OpenApiRouter<TenantExecutors> {
-    OpenApiRouter::new()
-        .routes(routes!(create, list))
-        .routes(routes!(delete))
-        .routes(routes!(state))
-        .routes(routes!(dispatch))
-        .routes(routes!(compact))
-        .routes(routes!(context))
-        .routes(routes!(pause))
-        .routes(routes!(resume))
-        .routes(routes!(end))
-}
+described_routes!(
+    create, list, delete, state, dispatch, compact, context, pause, resume, end
+);
 
 /// Create a thread
 ///

@@ -30,7 +30,7 @@ pub(crate) struct SessionList {
 pub(crate) struct ListedSession {
     /// The session, as `agent:id`.
     #[schema(example = "harbour-bot:2026-03-02-tides")]
-    pub(crate) id: String,
+    id: String,
     /// Its short name in citations.
     #[schema(example = "7f78")]
     label: String,
@@ -46,7 +46,7 @@ pub(crate) struct ListedSession {
     extracted: u64,
     /// How far it has been learned from, in words.
     #[schema(example = "extracted")]
-    pub(crate) state: String,
+    state: String,
     /// Whose words it holds, where that is not the person of the data folder.
     user: Option<String>,
     /// The room that it is held in.
@@ -79,6 +79,22 @@ pub(crate) async fn list_sessions(
     after: Option<&str>,
     limit: usize,
 ) -> Result<SessionList> {
+    let (found, next) = page_of_sessions(daybook, reach, after, limit).await?;
+    let switches = daybook.switches();
+    let sessions = found
+        .iter()
+        .map(|(session, job)| ListedSession::of(session, job.as_ref(), &switches))
+        .collect();
+    Ok(SessionList { sessions, next })
+}
+
+/// Sessions that a caller reaches, each with the job that learns from it, newest activity first; and where they go on.
+pub(crate) async fn page_of_sessions(
+    daybook: &Daybook,
+    reach: &Reach,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<(Vec<(Session, Option<Job>)>, Option<String>)> {
     let mut after = after
         .map(|cursor| parse_cursor(daybook, cursor))
         .transpose()?;
@@ -101,15 +117,15 @@ pub(crate) async fn list_sessions(
     }
     let has_more = found.len() > limit;
     found.truncate(limit);
-    let (mut sessions, switches) = (Vec::new(), daybook.switches());
-    for session in &found {
-        let job = JobKey::Extract(session.id.clone());
-        let job = daybook.store.job(&job).await?;
-        sessions.push(ListedSession::of(session, job.as_ref(), &switches));
-    }
     let next = found.last().filter(|_| has_more);
     let next = next.map(|last| format!("{}{CURSOR}{}", last.last_at.0, last.id));
-    Ok(SessionList { sessions, next })
+    let mut sessions = Vec::new();
+    for session in found {
+        let job = JobKey::Extract(session.id.clone());
+        let job = daybook.store.job(&job).await?;
+        sessions.push((session, job));
+    }
+    Ok((sessions, next))
 }
 
 fn parse_cursor(daybook: &Daybook, cursor: &str) -> Result<SessionKey> {

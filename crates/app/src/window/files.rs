@@ -46,13 +46,18 @@ pub(crate) struct FileQuery {
     pub(crate) after: Option<String>,
 }
 
-/// The scope and the file that a query names.
-pub(crate) async fn resolve(daybook: &Daybook, query: &FileQuery) -> Result<(Scope, FilePath)> {
+/// The scope that a query names.
+async fn resolve_scope(daybook: &Daybook, query: &FileQuery) -> Result<Scope> {
     let choice = ScopeChoice {
         scope: Some(query.scope.clone()).filter(|name| !name.is_empty()),
         ..ScopeChoice::default()
     };
-    let scope = choice.one(daybook, None).await?;
+    choice.one(daybook, None).await
+}
+
+/// The scope and the file that a query names.
+pub(crate) async fn resolve(daybook: &Daybook, query: &FileQuery) -> Result<(Scope, FilePath)> {
+    let scope = resolve_scope(daybook, query).await?;
     let file = match query.file.as_str() {
         "" => daybook_engine::files::layout::CURATED,
         file => file,
@@ -92,7 +97,7 @@ pub(crate) async fn scopes(daybook: &Daybook) -> Result<Page> {
 
 /// The files of a scope in one folder of it, and the folders there.
 pub(crate) async fn folder_page(daybook: &Daybook, query: &FileQuery) -> Result<Page> {
-    let scope = resolve(daybook, query).await?.0;
+    let scope = resolve_scope(daybook, query).await?;
     open_folder(daybook, &scope).await?;
     let name = scope.to_string();
     let below = match query.file.trim_end_matches('/') {

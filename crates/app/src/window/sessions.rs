@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use daybook_domain::page::read_first;
-use daybook_domain::{Event, EventSeq, Observation, Origin, Reach, Session, Timestamp};
+use daybook_domain::{Event, EventSeq, Observation, Origin, Reach, Session, SessionId, Timestamp};
 use maud::{Markup, html};
 
 use super::chart::bars;
@@ -12,7 +12,7 @@ use super::frame::{FormProof, Page, more};
 use super::text::plain;
 use super::why::block;
 use super::{files, links};
-use crate::service::sessions::{list_sessions, state};
+use crate::service::sessions::{page_of_sessions, state};
 use crate::service::show::byline;
 use crate::service::{RequestError, format_time};
 use crate::wiring::Daybook;
@@ -63,13 +63,12 @@ pub(super) async fn session_row(daybook: &Daybook, session: &Session) -> Result<
 
 /// All sessions, newest activity first.
 pub(crate) async fn page(daybook: &Daybook, after: Option<&str>) -> Result<Page> {
-    let list = list_sessions(daybook, &Reach::Everything, after, SESSIONS).await?;
-    let mut rows = Vec::new();
-    for listed in &list.sessions {
-        let found = find(daybook, &listed.id).await?;
-        rows.push((session_row(daybook, &found).await?, &listed.state));
+    let (sessions, next) = page_of_sessions(daybook, &Reach::Everything, after, SESSIONS).await?;
+    let (mut rows, switches) = (Vec::new(), daybook.switches());
+    for (session, job) in &sessions {
+        let state = state(session, job.as_ref(), &switches);
+        rows.push((session_row(daybook, session).await?, state));
     }
-    let next = list.next.as_deref();
     let weeks = match after {
         None => weeks(daybook).await?,
         Some(_) => Vec::new(),
@@ -77,8 +76,8 @@ pub(crate) async fn page(daybook: &Daybook, after: Option<&str>) -> Result<Page>
     let body = html! {
         @if rows.is_empty() { p { "No session is known yet." } }
         @if weeks.len() > 1 { (bars("Sessions by week", &weeks, "sessions")) }
-        ul.entries { @for (row, state) in rows { li { (row) " " span.quiet { "· " (plain(state)) } } } }
-        (more(next.map(|next| links::page("sessions", &[("after", next)]))))
+        ul.entries { @for (row, state) in rows { li { (row) " " span.quiet { "· " (plain(&state)) } } } }
+        (more(next.map(|next| links::page("sessions", &[("after", &next)]))))
     };
     Ok(Page::new("sessions", "Sessions", body).live())
 }
@@ -109,6 +108,9 @@ pub(crate) async fn find(daybook: &Daybook, name: &str) -> Result<Session> {
     if name.is_empty() {
         return Err(files::needed("a session"));
     }
+    if let Some(session) = find_by_id(daybook, name).await? {
+        return Ok(session);
+    }
     let id = name.split_once(':').map_or(name, |(_, id)| id);
     let found = daybook.store.find_sessions(&daybook.tenant, id).await?;
     let mut fitting = found
@@ -121,6 +123,19 @@ pub(crate) async fn find(daybook: &Daybook, name: &str) -> Result<Session> {
         }
         (None, _) => Err(RequestError::NotFound(format!("no session is called {name}")).into()),
     }
+}
+
+/// The session with this whole id.
+async fn find_by_id(daybook: &Daybook, name: &str) -> Result<Option<Session>> {
+    let Some((agent, host_id)) = name.split_once(':') else {
+        return Ok(None);
+    };
+    let id = SessionId {
+        tenant: daybook.tenant.clone(),
+        agent: agent.to_owned(),
+        host_id: host_id.to_owned(),
+    };
+    Ok(daybook.store.session(&id).await?)
 }
 
 /// One session: a page of its events after `after`.

@@ -1,5 +1,6 @@
 //! The window on memory, as a browser without JavaScript sees it: who is let in, what pages hold, and what forms do.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -327,6 +328,32 @@ fn text_of_transcripts_is_text_on_every_page() {
     assert!(shown >= 4, "the text was to be shown, escaped: {shown}");
     let edit = browser.page(&format!("/edit?scope={SCOPE}&file=MEMORY.md"));
     assert!(!edit.contains("<script>alert") && edit.contains("greet visitors"));
+}
+
+/// Most pages that are followed from the first one.
+const FOLLOWED: usize = 300;
+
+#[test]
+fn every_link_leads_to_a_page() {
+    let server = with_a_session();
+    let browser = Browser::open(&server, &server.token);
+    let (mut seen, mut ahead) = (BTreeSet::new(), VecDeque::from([String::new()]));
+    let mut folders = 0;
+    while let Some(path) = ahead.pop_front() {
+        if seen.len() == FOLLOWED || !seen.insert(path.clone()) {
+            continue;
+        }
+        let answer = browser.get(&path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.page);
+        folders += usize::from(path.starts_with("/folder?") && path.contains("file="));
+        let links = answer.page.split("href=\"/window").skip(1);
+        let links = links.filter_map(|rest| rest.split(['"', '#']).next());
+        ahead.extend(links.map(|link| link.replace("&amp;", "&")));
+    }
+    assert!(
+        folders > 0,
+        "a folder in a folder was to be followed: {seen:?}"
+    );
 }
 
 #[test]
