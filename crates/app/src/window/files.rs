@@ -95,10 +95,24 @@ pub(crate) async fn scopes(daybook: &Daybook) -> Result<Page> {
     Ok(Page::new("memory", "Memory", body).live())
 }
 
+/// The page of a memory of which nothing is written yet, as the list of memories leads there too; any other error is one.
+fn unwritten(query: &FileQuery, scope: &Scope, error: anyhow::Error) -> Result<Page> {
+    let is_scope_alone = query.file.is_empty() && query.at.is_empty();
+    match error.downcast_ref() {
+        Some(RequestError::NotFound(message)) if is_scope_alone => {
+            let body = html! { p { (plain(message)) } };
+            Ok(Page::new("memory", scope.to_string(), body).live())
+        }
+        _ => Err(error),
+    }
+}
+
 /// The files of a scope in one folder of it, and the folders there.
 pub(crate) async fn folder_page(daybook: &Daybook, query: &FileQuery) -> Result<Page> {
     let scope = resolve_scope(daybook, query).await?;
-    open_folder(daybook, &scope).await?;
+    if let Err(error) = open_folder(daybook, &scope).await {
+        return unwritten(query, &scope, error);
+    }
     let name = scope.to_string();
     let below = match query.file.trim_end_matches('/') {
         "" => None,
@@ -189,7 +203,10 @@ fn entry_row(scope: &str, entry: &FolderEntry) -> Vec<Markup> {
 pub(crate) async fn file_page(daybook: &Daybook, query: &FileQuery) -> Result<Page> {
     let (scope, file) = resolve(daybook, query).await?;
     let at = Some(query.at.as_str()).filter(|at| !at.is_empty());
-    let read = read_file(daybook, &scope, &file, at).await?;
+    let read = match read_file(daybook, &scope, &file, at).await {
+        Ok(read) => read,
+        Err(error) => return unwritten(query, &scope, error),
+    };
     let (name, file_name) = (scope.to_string(), file.to_string());
     let is_past = read.commit.is_some();
     let address = |page: &str, more: &[(&str, &str)]| {
@@ -331,7 +348,10 @@ pub(crate) async fn edit_page(
 pub(crate) async fn history_page(daybook: &Daybook, query: &FileQuery) -> Result<Page> {
     let (scope, file) = resolve(daybook, query).await?;
     let file = (!query.file.is_empty()).then_some(file);
-    let opened = open_folder(daybook, &scope).await?;
+    let opened = match open_folder(daybook, &scope).await {
+        Ok(opened) => opened,
+        Err(error) => return unwritten(query, &scope, error),
+    };
     let (commits, next) = commits_after(&opened, file.as_ref(), query.after.as_deref(), CHANGES)?;
     let name = scope.to_string();
     let of = |commit: &HistoryCommit| {

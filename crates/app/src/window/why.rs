@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use daybook_domain::Reach;
-use daybook_engine::files::layout::CURATED;
 use daybook_engine::jobs::line_memory::memory_of_line;
 use daybook_engine::jobs::memories::Memory;
 use daybook_text::fence::visible;
@@ -168,7 +167,7 @@ pub(crate) async fn words_page(daybook: &Daybook, cited_as: &str) -> Result<Page
     let id = session.id.to_string();
     let body = html! {
         p.quiet { (plain(cited_as)) " · " a href=(links::page("session", &[("id", &id)])) { "the whole session" } " · "
-            a href=(links::file("", CURATED)) { "memory" } }
+            a href=(links::page("memory", &[])) { "memory" } }
         @for event in events.iter().take(EVENTS) {
             div.event.human[event.origin == daybook_domain::Origin::Human] id=(format!("L{}", event.line)) {
                 p.quiet { (plain(&byline(daybook, event))) }

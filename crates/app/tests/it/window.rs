@@ -337,18 +337,22 @@ const FOLLOWED: usize = 300;
 fn every_link_leads_to_a_page() {
     let server = with_a_session();
     let browser = Browser::open(&server, &server.token);
-    let (mut seen, mut ahead) = (BTreeSet::new(), VecDeque::from([String::new()]));
+    let (mut seen, mut ahead) = (
+        BTreeSet::new(),
+        VecDeque::from([(String::new(), String::new())]),
+    );
     let mut folders = 0;
-    while let Some(path) = ahead.pop_front() {
+    while let Some((from, path)) = ahead.pop_front() {
         if seen.len() == FOLLOWED || !seen.insert(path.clone()) {
             continue;
         }
         let answer = browser.get(&path);
-        assert_eq!(answer.status, 200, "{path}: {}", answer.page);
+        assert_eq!(answer.status, 200, "{path} of {from}: {}", answer.page);
         folders += usize::from(path.starts_with("/folder?") && path.contains("file="));
         let links = answer.page.split("href=\"/window").skip(1);
         let links = links.filter_map(|rest| rest.split(['"', '#']).next());
-        ahead.extend(links.map(|link| link.replace("&amp;", "&")));
+        let next = |link: &str| (path.clone(), link.replace("&amp;", "&"));
+        ahead.extend(links.map(next));
     }
     assert!(
         folders > 0,
