@@ -128,16 +128,20 @@ pub(crate) async fn page_of_sessions(
     Ok((sessions, next))
 }
 
+/// The id that `agent:id` stands for; `None` for a label, or a part of an id.
+pub(crate) fn parse_id(daybook: &Daybook, name: &str) -> Option<SessionId> {
+    let (agent, host_id) = name.split_once(':')?;
+    Some(SessionId {
+        tenant: daybook.tenant.clone(),
+        agent: agent.to_owned(),
+        host_id: host_id.to_owned(),
+    })
+}
+
 fn parse_cursor(daybook: &Daybook, cursor: &str) -> Result<SessionKey> {
-    let parsed = cursor.split_once(CURSOR).and_then(|(at, id)| {
-        let (agent, host_id) = id.split_once(':')?;
-        let id = SessionId {
-            tenant: daybook.tenant.clone(),
-            agent: agent.to_owned(),
-            host_id: host_id.to_owned(),
-        };
-        Some((Timestamp(at.parse().ok()?), id))
-    });
+    let parsed = cursor
+        .split_once(CURSOR)
+        .and_then(|(at, id)| Some((Timestamp(at.parse().ok()?), parse_id(daybook, id)?)));
     match parsed {
         Some(key) => Ok(key),
         None => bail!(RequestError::Invalid(

@@ -26,6 +26,7 @@ pub(crate) use context::{MessageFormat, ThreadContextQuery, context};
 
 use crate::service::RequestError;
 use crate::service::append_api::{self, ReportedVenue};
+use crate::service::sessions::parse_id;
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 use crate::wiring::thread_manager::DEFAULT_AGENT;
@@ -156,15 +157,6 @@ pub(crate) async fn find(daybook: &Daybook, name: &str) -> Result<SessionId> {
             found.iter().map(|session| &session.id)
         )),
     }
-}
-
-fn parse_id(daybook: &Daybook, name: &str) -> Option<SessionId> {
-    let (agent, host_id) = name.split_once(':')?;
-    Some(SessionId {
-        tenant: daybook.tenant.clone(),
-        agent: agent.to_owned(),
-        host_id: host_id.to_owned(),
-    })
 }
 
 fn ambiguous_name<'a>(name: &str, ids: impl Iterator<Item = &'a SessionId>) -> RequestError {

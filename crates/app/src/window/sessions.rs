@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use daybook_domain::page::read_first;
-use daybook_domain::{Event, EventSeq, Observation, Origin, Reach, Session, SessionId, Timestamp};
+use daybook_domain::{Event, EventSeq, Observation, Origin, Reach, Session, Timestamp};
 use maud::{Markup, html};
 
 use super::chart::bars;
@@ -12,7 +12,7 @@ use super::frame::{FormProof, Page, more};
 use super::text::plain;
 use super::why::block;
 use super::{files, links};
-use crate::service::sessions::{page_of_sessions, state};
+use crate::service::sessions::{page_of_sessions, parse_id, state};
 use crate::service::show::byline;
 use crate::service::{RequestError, format_time};
 use crate::wiring::Daybook;
@@ -108,7 +108,9 @@ pub(crate) async fn find(daybook: &Daybook, name: &str) -> Result<Session> {
     if name.is_empty() {
         return Err(files::needed("a session"));
     }
-    if let Some(session) = find_by_id(daybook, name).await? {
+    if let Some(id) = parse_id(daybook, name)
+        && let Some(session) = daybook.store.session(&id).await?
+    {
         return Ok(session);
     }
     let id = name.split_once(':').map_or(name, |(_, id)| id);
@@ -123,19 +125,6 @@ pub(crate) async fn find(daybook: &Daybook, name: &str) -> Result<Session> {
         }
         (None, _) => Err(RequestError::NotFound(format!("no session is called {name}")).into()),
     }
-}
-
-/// The session with this whole id.
-async fn find_by_id(daybook: &Daybook, name: &str) -> Result<Option<Session>> {
-    let Some((agent, host_id)) = name.split_once(':') else {
-        return Ok(None);
-    };
-    let id = SessionId {
-        tenant: daybook.tenant.clone(),
-        agent: agent.to_owned(),
-        host_id: host_id.to_owned(),
-    };
-    Ok(daybook.store.session(&id).await?)
 }
 
 /// One session: a page of its events after `after`.

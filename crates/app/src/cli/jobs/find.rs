@@ -5,6 +5,7 @@ use daybook_domain::eligibility::{Ineligible, eligible};
 use daybook_domain::seams::SessionCatalog;
 use daybook_domain::{Gap, Job, JobKey, Scope, ScopeKind, SessionId};
 
+use crate::service::sessions::parse_id;
 use crate::terminal::suggest;
 use crate::wiring::Daybook;
 
@@ -48,12 +49,8 @@ fn consolidation(daybook: &Daybook, scope: &str) -> Result<JobKey> {
 }
 
 async fn session_named(daybook: &Daybook, name: &str) -> Result<SessionId> {
-    if let Some((agent, host_id)) = name.split_once(':') {
-        return Ok(SessionId {
-            tenant: daybook.tenant.clone(),
-            agent: agent.to_owned(),
-            host_id: host_id.to_owned(),
-        });
+    if let Some(id) = parse_id(daybook, name) {
+        return Ok(id);
     }
     let found = daybook.store.find_sessions(&daybook.tenant, name).await?;
     match found.as_slice() {
