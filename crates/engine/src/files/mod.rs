@@ -16,6 +16,7 @@ pub mod diff;
 pub mod entities;
 pub mod entry;
 pub mod error;
+pub mod first_write;
 pub mod folder;
 #[cfg(test)]
 mod folder_test_support;

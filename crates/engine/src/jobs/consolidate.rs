@@ -21,6 +21,7 @@ use super::{WorkError, WorkerContext};
 use crate::consolidate::ScopeMemory;
 use crate::files::adopt::{has_own_words, set_aside};
 use crate::files::audit::is_missing;
+use crate::files::first_write::end_first_write;
 use crate::files::layout::{folder, tenant_folder};
 use crate::files::page::Orphans;
 use crate::files::parsed_texts::FolderTexts;
@@ -123,7 +124,10 @@ async fn write_and_finish(
         }
         Ok(mut consolidated) => match finish(worker, claimed, scope, &mut consolidated).await? {
             FinishOutcome::LeaseLost => Ok(ConsolidateOutcome::LeaseLost.into()),
-            FinishOutcome::Complete | FinishOutcome::StillDue => Ok(consolidated),
+            FinishOutcome::Complete | FinishOutcome::StillDue => {
+                end_first_write(&folder(&worker.root, scope))?;
+                Ok(consolidated)
+            }
         },
         Err(WorkError::Files(error)) => {
             // A failing disk, or a person at work, is waited for: no try is spent on it.
@@ -209,6 +213,9 @@ async fn write_memory(
     if let Some(sharing) = worker.folder_sync() {
         sharing.sync(scope, &lock, &stamp).await?;
     }
+    if !has_completed(worker, scope).await? {
+        lock.begin_first_write()?;
+    }
     let holds_lease = || worker.clock.now() < until;
     if !staged.is_empty() && !write_staged(worker, &staged, &lock, &stamp, &holds_lease).await? {
         return Ok(ConsolidateOutcome::LeaseLost.into());
@@ -219,7 +226,7 @@ async fn write_memory(
         return Ok(ConsolidateOutcome::LeaseLost.into());
     }
     let message = commit_message(&memory);
-    let orphans = orphans(worker, scope).await?;
+    let orphans = orphans(worker, scope, &lock).await?;
     let orphans = curated_orphans(worker, &lock, &mut memory, orphans)?;
     if let Some(before_files) = &worker.before_files {
         before_files();
@@ -354,13 +361,26 @@ fn has_no_entries(memory: &ScopeMemory) -> bool {
 }
 
 /// What happens to entries that the memory does not have: a database that never wrote them has no record of them.
-pub(super) async fn orphans(worker: &WorkerContext, scope: &Scope) -> Result<Orphans, StoreError> {
-    let key = JobKey::Consolidate(scope.clone());
-    let job = worker.store.job(&key).await?;
-    Ok(match job.is_none_or(|job| job.done == 0) {
-        true => Orphans::Disown,
-        false => Orphans::Remove,
+pub(super) async fn orphans(
+    worker: &WorkerContext,
+    scope: &Scope,
+    lock: &WriterLock<'_>,
+) -> Result<Orphans, StoreError> {
+    // A process that was killed before it completed the first consolidation left files that are this database's.
+    let are_own = lock.has_begun_first_write() || has_completed(worker, scope).await?;
+    Ok(match are_own {
+        true => Orphans::Remove,
+        false => Orphans::Disown,
     })
+}
+
+/// Whether a consolidation of the scope was ever completed.
+async fn has_completed(worker: &WorkerContext, scope: &Scope) -> Result<bool, StoreError> {
+    let job = worker
+        .store
+        .job(&JobKey::Consolidate(scope.clone()))
+        .await?;
+    Ok(job.is_some_and(|job| job.done > 0))
 }
 
 /// Leaves in `memory` what a curation leaves of it, and returns what happens to the entries that it does not have.
@@ -417,3 +437,7 @@ pub(super) fn commit_message(memory: &ScopeMemory) -> String {
     };
     format!("Post {entries} from {sessions}")
 }
+
+#[cfg(test)]
+#[path = "consolidate_tests.rs"]
+mod tests;

@@ -121,7 +121,7 @@ impl<'a> OpenMemory<'a> {
         stamp: &'a CommitStamp,
     ) -> Result<Self, WorkError> {
         let (mut memory, _) = settle_memory(worker, scope, lock, stamp, None).await?;
-        let orphans = orphans(worker, scope).await?;
+        let orphans = orphans(worker, scope, lock).await?;
         let message = commit_message(&memory);
         let pages = curated_orphans(worker, lock, &mut memory, orphans)?;
         let _ = write_pages_with(lock, &memory, pages, stamp, &message, &|| true)?;
@@ -346,7 +346,7 @@ async fn finish_going_back(
     });
     withdraw(worker, scope, lock, &gone.collect()).await?;
     let (mut memory, _) = settle_memory(worker, scope, lock, stamp, None).await?;
-    let orphans = orphans(worker, scope).await?;
+    let orphans = orphans(worker, scope, lock).await?;
     curated_orphans(worker, lock, &mut memory, orphans)?;
     accept_files(lock, &memory)?;
     record_reworded(lock, &memory)?;

@@ -126,7 +126,7 @@ async fn purge_folder_in_place(
         .store
         .set_supersessions(scope, &memory.supersessions)
         .await?;
-    let orphans = orphans(worker, scope).await?;
+    let orphans = orphans(worker, scope, &lock).await?;
     let message = commit_message(&memory);
     let written = curated_orphans(worker, &lock, &mut memory, orphans)?;
     let _ = write_pages_with(&lock, &memory, written, &stamp, &message, &|| true)?;
