@@ -45,6 +45,12 @@ impl<T> OpenCalls<T> {
         self.0.push_back((id.to_owned(), call));
     }
 
+    /// Whether no call waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The data of a call that waits for its result.
     pub fn get(&self, id: &str) -> Option<&T> {
         let open = self.0.iter().find(|(open, _)| open == id);

@@ -9,7 +9,8 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use daybook_domain::seams::{Append, AppendOutcome};
+use daybook_domain::limits::APPEND_BYTES;
+use daybook_domain::seams::{Append, AppendOutcome, Store};
 use daybook_domain::{
     EventId, EventSeq, NewEvent, Origin, Place, RemoteEvidence, SessionId, SessionKind,
     SessionMeta, StoreError, Timestamp, Venue,
@@ -21,7 +22,7 @@ use tracing::field::Empty;
 use super::IngestContext;
 use super::split::split_batches;
 use crate::projects::moved_sessions::MovedSession;
-use crate::projects::output_evidence::{OutputReader, with_event};
+use crate::projects::output_evidence::{OutputReader, shown_remote, with_event};
 use crate::stage::within;
 use crate::transcripts::chat;
 use crate::uses::{EventMention, note_mentions};
@@ -30,6 +31,9 @@ use daybook_text::names::{redact_session, redact_session_id};
 use daybook_text::raw::{RawEvent, Via};
 use daybook_text::redact::Redactor;
 use daybook_text::{prepare_event, recalled};
+
+/// Most events before an output among which its command is looked for.
+const COMMANDS_BEFORE: u32 = 64;
 
 /// The speaker of an event, as chat interfaces name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,11 +166,12 @@ async fn append(intake: &IngestContext, batch: AppendBatch) -> Result<AppendOutc
         polluted: false,
         last: known.map_or(EventSeq(0), |known| known.events),
     };
+    let outputs = commands_before(&**store, &batch, appended.last).await?;
     let PreparedBatch {
         mut events,
         mut remotes,
         mentioned,
-    } = prepare_batch(&intake.redactor, batch, now);
+    } = prepare_batch(&intake.redactor, batch, outputs, now);
     if let Some(moved) = MovedSession::load(&**store, &meta.id).await? {
         moved.relocate(&mut events);
     }
@@ -206,11 +211,39 @@ struct PreparedBatch {
     mentioned: Vec<EventMention>,
 }
 
-fn prepare_batch(redactor: &Redactor, batch: AppendBatch, now: Timestamp) -> PreparedBatch {
+/// The commands of the session whose outputs are to come, where one is in the batch that shows a remote.
+async fn commands_before(
+    store: &dyn Store,
+    batch: &AppendBatch,
+    upto: EventSeq,
+) -> Result<OutputReader, StoreError> {
+    let mut outputs = OutputReader::default();
+    let shows = |event: &ReportedEvent| {
+        event.role == SpeakerRole::Tool && shown_remote(&event.text).is_some()
+    };
+    if !batch.events.iter().any(shows) {
+        return Ok(outputs);
+    }
+    let after = EventSeq(upto.0.saturating_sub(COMMANDS_BEFORE.into()));
+    let limit = COMMANDS_BEFORE as usize;
+    for event in store
+        .events(&batch.session, after, upto, limit, APPEND_BYTES)
+        .await?
+    {
+        outputs.reread_here(&event);
+    }
+    Ok(outputs)
+}
+
+fn prepare_batch(
+    redactor: &Redactor,
+    batch: AppendBatch,
+    mut outputs: OutputReader,
+    now: Timestamp,
+) -> PreparedBatch {
     let AppendBatch { place, events, .. } = batch;
     let mut seen: HashMap<EventId, u64> = HashMap::new();
     let (mut remotes, mut mentioned) = (Vec::new(), Vec::new());
-    let mut outputs = OutputReader::default();
     let events = events
         .into_iter()
         .map(|reported| {

@@ -1,5 +1,11 @@
+use std::sync::Arc;
+
 use daybook_domain::Tenant;
+use daybook_domain::eligibility::Switches;
 use daybook_domain::limits::{APPEND_EVENTS, EVENT_TEXT};
+use daybook_domain::trigger::DueLimits;
+use daybook_store::MemoryStore;
+use daybook_testkit::{ManualClock, fixtures, run};
 
 use super::*;
 
@@ -14,8 +20,8 @@ fn reported(role: SpeakerRole, text: &str) -> ReportedEvent {
     }
 }
 
-fn prepared_for(reported: Vec<ReportedEvent>) -> Vec<NewEvent> {
-    let batch = AppendBatch {
+fn batch(reported: Vec<ReportedEvent>) -> AppendBatch {
+    AppendBatch {
         session: SessionId {
             tenant: Tenant::local(),
             agent: "tidepool".to_owned(),
@@ -26,8 +32,45 @@ fn prepared_for(reported: Vec<ReportedEvent>) -> Vec<NewEvent> {
         place: None,
         venue: Venue::default(),
         events: reported,
+    }
+}
+
+fn prepared_for(reported: Vec<ReportedEvent>) -> Vec<NewEvent> {
+    let outputs = OutputReader::default();
+    let prepared = prepare_batch(
+        &Redactor::standard(),
+        batch(reported),
+        outputs,
+        Timestamp(5_000),
+    );
+    prepared.events
+}
+
+#[test]
+fn an_output_that_is_appended_later_shows_the_remote_of_its_commands_folder() {
+    let intake = IngestContext {
+        teams: Default::default(),
+        store: Arc::new(MemoryStore::default()),
+        clock: Arc::new(ManualClock::at(Timestamp(5_000))),
+        tenant: Tenant::local(),
+        patience: DueLimits::default(),
+        switches: Switches::default(),
+        redactor: Arc::new(Redactor::standard()),
+        readers: 1,
     };
-    prepare_batch(&Redactor::standard(), batch, Timestamp(5_000)).events
+    let reef = || Some(fixtures::place("/nowhere/ada/reef"));
+    let append = |events| AppendBatch {
+        place: reef(),
+        ..batch(events)
+    };
+    run(async {
+        let call = ReportedEvent::tool_call("Bash", "git push");
+        append_batch(&intake, append(vec![call])).await.unwrap();
+        let output = ReportedEvent::tool_result("Bash", "To github.com:ada/reef.git");
+        append_batch(&intake, append(vec![output])).await.unwrap();
+        let roots = intake.store.roots(&intake.tenant).await.unwrap();
+        assert_eq!(roots[0].remotes[0].remote, "github.com/ada/reef");
+    });
 }
 
 fn ids(reported: Vec<ReportedEvent>) -> Vec<EventId> {

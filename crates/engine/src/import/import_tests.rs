@@ -7,6 +7,7 @@ use daybook_domain::{EventSeq, Origin, PageRequest, Timestamp};
 use daybook_store::MemoryStore;
 use daybook_testkit::clock::ManualClock;
 use daybook_testkit::run;
+use serde_json::json;
 use tempfile::TempDir;
 
 use daybook_domain::Tenant;
@@ -265,6 +266,26 @@ fn a_state_that_no_reader_knows_means_reading_from_the_beginning() {
     bed.write("a.jsonl", transcript("a", 3, 10));
     assert_eq!(bed.import(reader)[0].1, FileStatus::Rewritten);
     assert_eq!(bed.events("a"), 3);
+}
+
+#[test]
+fn an_output_that_is_written_later_shows_the_remote_of_its_commands_folder() {
+    let bed = ImportFixture::new();
+    let line = |kind: &str, content: serde_json::Value| {
+        json!({"type": kind, "uuid": kind, "sessionId": "a", "cwd": "/nowhere/ada/reef",
+            "timestamp": "2026-01-02T03:04:05Z", "message": {"role": kind, "content": [content]}})
+        .to_string()
+    };
+    let push =
+        json!({"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "git push"}});
+    let output = json!({"type": "tool_result", "tool_use_id": "c1", "content": "To github.com:ada/reef.git"});
+    let (push, output) = (line("assistant", push), line("user", output));
+    bed.write("a.jsonl", format!("{push}\n"));
+    bed.import(reader);
+    bed.write("a.jsonl", format!("{push}\n{output}\n"));
+    assert_eq!(bed.import(reader)[0].1, FileStatus::Grew);
+    let roots = run(bed.intake.store.roots(&Tenant::local())).unwrap();
+    assert_eq!(roots[0].remotes[0].remote, "github.com/ada/reef");
 }
 
 #[test]

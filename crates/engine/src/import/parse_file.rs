@@ -11,12 +11,11 @@ use tokio::sync::mpsc;
 
 use super::FileStatus;
 use super::file_messages::{FileEnding, FileMessage, ParsedBatch, ReadProgress, fingerprint};
-use super::remotes::Remotes;
+use super::remotes::{Remotes, split_state};
 use crate::append::split::split_batches;
 use crate::places::checkout::CommonDirs;
 use crate::stop::Stop;
 use crate::transcripts::beside::NumberedPiece;
-use crate::transcripts::state::storable_state;
 use crate::transcripts::{PieceReader, PieceStep, SessionHint, TranscriptItem, TranscriptReader};
 use crate::uses::EventMention;
 use daybook_text::RawEvent;
@@ -62,6 +61,8 @@ impl<'a> FileParser<'a> {
         path: Option<&'a Path>,
         progress: ReadProgress,
     ) -> Self {
+        let (_, remotes) = split_state(&progress.state);
+        let remotes = Remotes::resume(remotes);
         Self {
             context,
             path,
@@ -70,7 +71,7 @@ impl<'a> FileParser<'a> {
             session: None,
             events: Vec::new(),
             bytes: 0,
-            remotes: Remotes::default(),
+            remotes,
             mentioned: Vec::new(),
             retracts: BTreeMap::new(),
             secrets: BTreeMap::new(),
@@ -235,7 +236,8 @@ impl<'a> FileParser<'a> {
 
     /// Records all that resuming from here needs. Called after a whole line.
     fn record_resume_point(&mut self, reader: &dyn TranscriptReader) -> io::Result<()> {
-        self.progress.state = storable_state(self.context.redactor, reader.state());
+        let redactor = self.context.redactor;
+        self.progress.state = self.remotes.stored_state(redactor, reader.state());
         if let Some(path) = self.path {
             self.progress.fingerprint = fingerprint(path, self.progress.offset)?;
         }

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::file_messages::{FileMessage, ReadProgress, fingerprint};
 use super::parse_file::{FileParser, ParseContext};
+use super::remotes::split_state;
 use super::{FileStatus, ImportCandidate};
 use crate::append::IngestContext;
 use crate::bounded;
@@ -217,8 +218,8 @@ impl FileReader<'_> {
             .as_ref()
             .filter(|known| grew(path, known).unwrap_or(false))
             .and_then(|known| {
-                let state = Some(known.state.as_str());
-                (self.open)(&format, &name, &common_dir, state).ok()
+                let (state, _) = split_state(&known.state);
+                (self.open)(&format, &name, &common_dir, Some(state)).ok()
             });
         let status = match (&go_on, &going_on) {
             (Some(_), Some(_)) if is_unchanged => FileStatus::Unchanged,

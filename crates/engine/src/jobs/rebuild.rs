@@ -97,12 +97,7 @@ fn read_remotes(
     events: &[Event],
 ) -> Vec<(EventSeq, RemoteEvidence)> {
     let shown = events.iter().filter_map(|event| {
-        let line = OutputLine {
-            origin: event.origin,
-            call: event.call.as_deref(),
-            place: event.place.as_ref(),
-            text: &event.text,
-        };
+        let line = OutputLine::of(event);
         let shown = outputs.read(line, &|folder| common_dirs.of(folder))?;
         Some((event.seq, shown))
     });

@@ -7,10 +7,11 @@
 
 use std::sync::Arc;
 
-use daybook_domain::{EventId, Origin, Place, RemoteEvidence, RemoteSource};
+use daybook_domain::{Event, EventId, Origin, Place, RemoteEvidence, RemoteSource};
 use daybook_text::RawEvent;
 use daybook_text::calls::OpenCalls;
 use daybook_text::redact::Redactor;
+use serde::{Deserialize, Serialize};
 
 use super::settle::redact_evidence;
 use crate::places::checkout::CommonDirs;
@@ -33,34 +34,56 @@ pub struct OutputLine<'e> {
     pub text: &'e str,
 }
 
-/// Reads the events of one session in order, and joins each output to its command.
-#[derive(Debug, Default)]
+impl<'e> OutputLine<'e> {
+    /// An event as it is stored.
+    #[must_use]
+    pub fn of(event: &'e Event) -> Self {
+        Self {
+            origin: event.origin,
+            call: event.call.as_deref(),
+            place: event.place.as_ref(),
+            text: &event.text,
+        }
+    }
+}
+
+/// Reads the events of one session in order, and joins each output to its command. It is serialized where reading stops,
+/// because the output of a command may be written later.
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct OutputReader {
-    open: OpenCalls<Option<String>>,
+    /// Folders whose remote a call asks for.
+    open: OpenCalls<String>,
     /// Folders of the calls without an id since the last output.
     unnamed: Vec<Option<String>>,
     /// The repositories of folders on this machine.
+    #[serde(skip)]
     common_dirs: Arc<CommonDirs>,
 }
 
 impl OutputReader {
+    /// Whether no call waits for its output.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.open.is_empty() && self.unnamed.is_empty()
+    }
+
     /// Reads one event. Returns the evidence that it gives, without the event that shows it.
     pub fn read(&mut self, line: OutputLine<'_>, git: GitCommonDir<'_>) -> Option<RemoteEvidence> {
         match line.origin {
             Origin::ToolCall => {
                 let folder = asked_folder(line.place, line.text, git);
-                match line.call {
-                    Some(id) => self.open.open(id, folder),
+                match (line.call, folder) {
+                    (Some(id), Some(folder)) => self.open.open(id, folder),
                     // Which of more than one a result answers is not known anyway.
-                    None if self.unnamed.len() < 2 => self.unnamed.push(folder),
-                    None => {}
+                    (None, folder) if self.unnamed.len() < 2 => self.unnamed.push(folder),
+                    (Some(_) | None, _) => {}
                 }
                 None
             }
             Origin::ToolResult => {
                 let unnamed = std::mem::take(&mut self.unnamed);
                 let folder = match (line.call, unnamed.as_slice()) {
-                    (Some(id), _) => self.open.close(id)?,
+                    (Some(id), _) => self.open.close(id),
                     // Which of several calls it answers is not known.
                     (None, [only]) => only.clone(),
                     (None, _) => None,
@@ -79,6 +102,12 @@ impl OutputReader {
             | Origin::Recalled
             | Origin::Retraction => None,
         }
+    }
+
+    /// Reads an event that is stored already, for the commands whose outputs are to come.
+    pub fn reread_here(&mut self, event: &Event) {
+        let common_dirs = Arc::clone(&self.common_dirs);
+        let _ = self.read(OutputLine::of(event), &|folder| common_dirs.of(folder));
     }
 
     /// [`OutputReader::read_raw`], with the repositories on this machine.
