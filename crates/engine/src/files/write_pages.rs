@@ -110,6 +110,10 @@ impl PageOrphans {
         }
     }
 
+    fn remove_all(self) -> bool {
+        [self.curated, self.others] == [Orphans::Remove; 2]
+    }
+
     fn of(self, path: &FilePath) -> Orphans {
         match path.as_str() == CURATED {
             true => self.curated,
@@ -172,9 +176,18 @@ fn write_in_one_commit(
 ) -> Result<WritePagesReport, FilesError> {
     let withheld = withheld::load(lock)?;
     let none = PageChoices::default();
-    let pages = pages(memory);
     let rollouts = memory.rollouts.as_deref().map(RolloutFiles::of);
     let rollouts = rollouts.unwrap_or_default();
+    // Headings without a line are no page: the files of a memory that has become empty are removed.
+    let is_over = author == CommitAuthor::Engine
+        && memory.is_empty()
+        && rollouts.is_empty()
+        && orphans.remove_all();
+    let pages = if is_over {
+        BTreeMap::new()
+    } else {
+        pages(memory)
+    };
     let mut unwritten = Vec::new();
     let mut settled_pages = SettledPages::load(lock.folder().root());
     let outcome = lock.write_as(author, stamp, change.message, holds_lease, |snapshot| {
