@@ -11,7 +11,7 @@ use super::candidates::CandidateFetcher;
 use super::deduplicate::{AnswerDeduplicator, order_digested_first};
 use super::rule_first::{COMPARED_LINES, names_all_but_unsaid};
 use super::{ANSWERS, RankedAnswer, stepped};
-use crate::recall::agents_rules::events_for_agent_alone;
+use crate::recall::agents_rules::AgentsRules;
 use crate::recall::phrases::has_phrases;
 use crate::recall::rank::RecallCandidate;
 
@@ -112,6 +112,7 @@ impl CandidateFetcher<'_> {
     ) -> Result<(), StoreError> {
         let is_event =
             |document: &IndexedDocument| matches!(document.what, DocumentKind::Event { .. });
+        let mut rules = AgentsRules::default();
         let mut alone: BTreeMap<SessionId, BTreeSet<EventSeq>> = BTreeMap::new();
         for (document, _) in loaded.iter().filter(|(document, _)| is_event(document)) {
             let (Some((session, _)), Some(scope)) = (&document.session, &document.scope) else {
@@ -119,8 +120,8 @@ impl CandidateFetcher<'_> {
             };
             // What a room, a team or a project shares is read by all who take part in it.
             if scope.kind == ScopeKind::User && !alone.contains_key(session) {
-                let events =
-                    events_for_agent_alone(self.store, self.reach, session, &scope.name).await?;
+                let events = rules.events_alone(self.store, self.reach, session, &scope.name);
+                let events = events.await?;
                 alone.insert(session.clone(), events);
             }
         }
