@@ -241,7 +241,12 @@ impl ScopeMemory {
     pub fn is_empty(&self) -> bool {
         let single = [&self.curated, &self.summary, &self.branches, &self.names];
         let named = self.notes.values().chain(self.skills.values());
-        let mut made = single.into_iter().chain(named);
+        let log: Vec<&MemoryPage> = match &self.log {
+            Some(ObservationLog::Whole(page)) => vec![page],
+            Some(ObservationLog::Daily(days)) => days.values().collect(),
+            None => Vec::new(),
+        };
+        let mut made = single.into_iter().chain(named).chain(log);
         self.dated.is_empty() && made.all(MemoryPage::is_empty)
     }
 

@@ -125,7 +125,10 @@ async fn write_and_finish(
         Ok(mut consolidated) => match finish(worker, claimed, scope, &mut consolidated).await? {
             FinishOutcome::LeaseLost => Ok(ConsolidateOutcome::LeaseLost.into()),
             FinishOutcome::Complete | FinishOutcome::StillDue => {
-                end_first_write(&folder(&worker.root, scope))?;
+                // The job is complete; the next one removes the mark where this one cannot.
+                if let Err(error) = end_first_write(&folder(&worker.root, scope)) {
+                    warn!(%scope, %error, "the mark of the first write stays");
+                }
                 Ok(consolidated)
             }
         },
