@@ -1,4 +1,5 @@
-//! Reads the newest lines of a scope's diary, or of its log of observations, including a person's edits.
+//! Reads a scope's diary, or its log of observations, including a person's edits: the newest lines, or the entries of some
+//! days.
 //!
 //! Not here: what is written to the diary (`consolidate`).
 
@@ -13,6 +14,72 @@ use super::reader::FolderReader;
 
 /// Most bytes that are read of one day.
 const DAY_BYTES: u64 = 256 * 1024;
+
+/// An entry of a diary: of a session, or of an observation in the layouts that log these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiaryEntry {
+    /// The day, as in the file's name: `2026-01-27`.
+    pub day: String,
+    /// Its first line, without markers.
+    pub line: String,
+    /// The lines below it.
+    pub below: Vec<String>,
+}
+
+/// The entries of the days from one to another, inclusive, in the order of time. At most those of `most` days, the latest.
+///
+/// # Errors
+/// When the disk fails, or the folder is refused.
+pub fn between(
+    memory: &Path,
+    (from, to): (&str, &str),
+    most: usize,
+) -> io::Result<Vec<DiaryEntry>> {
+    let opened = FolderReader::open(memory).map_err(|refused| io::Error::from(refused.why))?;
+    let Some(reader) = opened else {
+        return Ok(Vec::new());
+    };
+    let is_within = |day: &str| from <= day && day <= to;
+    let days = days(memory)?;
+    if days.is_empty() {
+        let logged = logged(&reader).into_iter();
+        let logged = logged.filter(|(day, _)| is_within(day));
+        return Ok(logged.map(|(day, line)| entry(&day, &line)).collect());
+    }
+    let days: Vec<&(String, FilePath)> = days.iter().filter(|(day, _)| is_within(day)).collect();
+    let mut entries = Vec::new();
+    for (day, path) in &days[days.len().saturating_sub(most)..] {
+        // A day that cannot be read is skipped.
+        if let Ok(Some(bytes)) = reader.read_start(path, DAY_BYTES) {
+            add_entries(day, &String::from_utf8_lossy(&bytes), &mut entries);
+        }
+    }
+    Ok(entries)
+}
+
+fn add_entries(day: &str, text: &str, entries: &mut Vec<DiaryEntry>) {
+    let of_earlier_days = entries.len();
+    for line in text.lines().map(without_marker) {
+        let words = line.trim();
+        if words.is_empty() || words.starts_with('#') {
+            continue;
+        }
+        let words = words.strip_prefix("- ").unwrap_or(words);
+        let is_below = line.starts_with([' ', '\t']);
+        match entries[of_earlier_days..].last_mut() {
+            Some(above) if is_below => above.below.push(words.to_owned()),
+            _ => entries.push(entry(day, words)),
+        }
+    }
+}
+
+fn entry(day: &str, words: &str) -> DiaryEntry {
+    DiaryEntry {
+        day: day.to_owned(),
+        line: words.to_owned(),
+        below: Vec::new(),
+    }
+}
 
 /// The last lines of the diary in the folder `memory`, each with its day, oldest first.
 ///
@@ -118,6 +185,37 @@ mod tests {
             "2026-01-03: limit is 50",
         ];
         assert_eq!(tail_of(&days, 3), expected);
+    }
+
+    #[test]
+    fn entries_of_some_days_are_read_with_the_lines_below_them() {
+        let memory = tempfile::tempdir().unwrap();
+        fs::create_dir(memory.path().join("daily")).unwrap();
+        for (name, text) in [
+            ("2026-01-01.md", "# Old\n\n- never read\n"),
+            (
+                "2026-01-02.md",
+                "# Second\n\n- 10:00 cache [a1b2]\n  - limit is 50\n- 11:00 tides\n",
+            ),
+            ("2026-01-03.md", "  - of nothing\nMy own line.\n"),
+            ("2026-01-04.md", "- later\n"),
+            ("notes.md", "- of no day\n"),
+        ] {
+            fs::write(memory.path().join("daily").join(name), text).unwrap();
+        }
+        let shown = |most: usize| {
+            let entries = between(memory.path(), ("2026-01-02", "2026-01-03"), most).unwrap();
+            let entries = entries.into_iter();
+            let shown = entries.map(|one| format!("{} {} {:?}", one.day, one.line, one.below));
+            shown.collect::<Vec<_>>()
+        };
+        let last = ["2026-01-03 of nothing []", "2026-01-03 My own line. []"];
+        let first = [
+            "2026-01-02 10:00 cache [a1b2] [\"limit is 50\"]",
+            "2026-01-02 11:00 tides []",
+        ];
+        assert_eq!(shown(9), [first, last].concat());
+        assert_eq!(shown(1), last);
     }
 
     #[test]

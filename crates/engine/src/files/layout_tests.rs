@@ -222,6 +222,28 @@ fn a_late_observation_stands_where_its_time_is_beside_a_persons_words() {
     }
 }
 
+#[test]
+fn a_log_stays_though_no_other_page_has_a_line() {
+    for layout in [FileLayout::Daycare, FileLayout::Mindroom] {
+        let memory = Memory::new();
+        let (_, mut shown) = memory.consolidate(layout);
+        let before = memory.read(file_of(layout));
+        for page in [
+            &mut shown.curated,
+            &mut shown.summary,
+            &mut shown.branches,
+            &mut shown.names,
+        ] {
+            page.sections.clear();
+        }
+        let (lock, rule) = (lock(&memory.folder.folder), Orphans::Remove);
+        let written = write_pages(&lock, &shown, rule, &stamp(), "Post", &|| true).unwrap();
+        assert_eq!(written.unwritten, []);
+        assert!(!before.is_empty());
+        assert_eq!(memory.read(file_of(layout)), before, "{layout:?}");
+    }
+}
+
 /// The file of a layout that shows the first statement as a whole, in a line of its own.
 fn file_of(layout: FileLayout) -> &'static str {
     match layout {

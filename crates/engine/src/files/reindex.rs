@@ -492,7 +492,7 @@ fn file_entry(
 }
 
 /// Splits the citations off the end of an entry: `… [7f78:L3] [ca:L5]`.
-pub(super) fn split_citation(text: &str) -> (&str, Option<String>) {
+pub(crate) fn split_citation(text: &str) -> (&str, Option<String>) {
     let mut rest = text;
     let mut first = None;
     while let Some((before, inside)) = rest

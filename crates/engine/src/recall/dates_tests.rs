@@ -48,3 +48,78 @@ fn unknown_times_are_of_no_date() {
     assert!(!Dates::of("in May", Timestamp::ZERO).contains(Timestamp::ZERO));
     assert_eq!(Dates::of("yesterday", Timestamp::ZERO), Dates::default());
 }
+
+/// The days that a question names exactly, asked on Sunday 22 November 2026, and its other words.
+#[track_caller]
+fn check_named(question: &str, from: &str, to: &str, rest: &str) {
+    let day = |day: &str| -> Date { day.parse().unwrap() };
+    let named = named_days(question, day("2026-11-22"));
+    assert_eq!(
+        named,
+        Some(((day(from), day(to)), rest.to_owned())),
+        "{question}"
+    );
+}
+
+#[test]
+fn a_question_for_what_was_done_names_days_exactly() {
+    let done = "what did we do";
+    let day = |question: &str, day: &str| check_named(question, day, day, done);
+    check_named(
+        "what did we do on 27 January?",
+        "2026-01-27",
+        "2026-01-27",
+        "what did we do on",
+    );
+    day("what did we do January 27?", "2026-01-27");
+    day("what did we do 27th January 2025?", "2025-01-27");
+    day("what did we do 24 December", "2025-12-24");
+    day("what did we do 2026-02-09?", "2026-02-09");
+    day("what did we do yesterday?", "2026-11-21");
+    day("what did we do three days ago?", "2026-11-19");
+    check_named(
+        "what did we do last week?",
+        "2026-11-09",
+        "2026-11-15",
+        done,
+    );
+    check_named(
+        "what did we do two weeks ago?",
+        "2026-11-02",
+        "2026-11-08",
+        done,
+    );
+    check_named(
+        "what did we do this week?",
+        "2026-11-16",
+        "2026-11-22",
+        done,
+    );
+    check_named(
+        "what did we do last month?",
+        "2026-10-01",
+        "2026-10-31",
+        done,
+    );
+    check_named(
+        "was haben wir vor 2 Monaten am Import gemacht?",
+        "2026-09-01",
+        "2026-09-30",
+        "was haben wir am Import gemacht",
+    );
+}
+
+#[test]
+fn a_question_without_a_period_names_no_days() {
+    let today: Date = "2026-11-22".parse().unwrap();
+    for question in [
+        "what may we do?",
+        "what did we do?",
+        "what did we do on the second day",
+        "how long ago was it",
+    ] {
+        assert_eq!(named_days(question, today), None, "{question}");
+    }
+    // There was no such day last year either.
+    assert_eq!(named_days("what did we do on 31 February?", today), None);
+}

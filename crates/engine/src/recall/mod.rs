@@ -4,6 +4,8 @@ pub mod agents_rules;
 pub mod confidence;
 pub mod context;
 pub mod dates;
+pub mod diary;
+mod diary_question;
 pub mod embedding;
 pub mod host_text;
 pub mod interface_use;
