@@ -63,7 +63,7 @@ pub use proposals::{
 };
 pub use rollouts::{Rollout, rollouts};
 pub use rules::{ConsolidationRules, FileLayout};
-pub use sections::{VALUES, holds_rules};
+pub use sections::{FAILED, VALUES, holds_rules};
 pub use session_account::SessionAccount;
 #[cfg(test)]
 pub(crate) use session_account::accounts;

@@ -21,6 +21,8 @@ use super::{
     SUMMARY_RULES,
 };
 
+/// The heading of traps.
+pub const FAILED: &str = "What failed, and what then worked";
 /// Heading of the values, each with what it was before.
 pub const VALUES: &str = "What changed";
 const DECISIONS: &str = "Decisions";
@@ -78,11 +80,7 @@ pub(super) fn curated_page(
             title: VALUES.to_owned(),
             entries: value_entries(observations),
         },
-        section(
-            "What failed, and what then worked".to_owned(),
-            &[Kind::Fix],
-            fix_entry,
-        ),
+        section(FAILED.to_owned(), &[Kind::Fix], fix_entry),
         section(
             format!("Facts that {person} stated"),
             &[Kind::Fact],

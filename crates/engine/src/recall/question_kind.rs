@@ -10,9 +10,9 @@ static WHAT_HOLDS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     [
         r"^(?:so |and |but )?(?:should|may|must|can|shall) (?:i|we|you|an? agents?|agents)\b",
         r"^(?:so |and |but )?(?:do|don't|are|aren't) (?:i|we|you)\b",
-        r"^(?:which|what|where|how) (?:\S+ ){0,9}(?:do|should|must|may|can|shall) (?:i|we|you)\b",
+        r"^(?:in |into |to |on |at |for |with |from |by |under )?(?:which|what|where|how) (?:\S+ ){0,9}(?:do|should|must|may|can|shall) (?:i|we|you)\b",
         // What is customary of things: "which project do issues go to".
-        r"^(?:so |and |but )?(?:which|what) (?:\S+ ){1,3}(?:do|does|should|must|may|can) (?:\S+ ){1,4}(?:go|belong|live|land|use|get|need|have|carry|take|look|end)\b",
+        r"^(?:so |and |but )?(?:in |into |to |on |at |for |with |from |by |under )?(?:which|what) (?:\S+ ){1,3}(?:do|does|should|must|may|can) (?:\S+ ){1,4}(?:go|belong|live|land|use|get|need|have|carry|take|look|end)\b",
         r"^(?:which|what|where|how|when) (?:\S+ ){0,2}(?:should|must|may|can) (?:\S+ ){1,5}be \S+",
         r"\b(?:allowed|forbidden|preferred|prefer|rules?|convention|policy|decide|decided|decision|agreed|supposed to)\b",
         r"^(?:soll(?:en|te|ten)?|darf|dürfen|muss|müssen|kann|können) (?:ich|wir|man)\b",

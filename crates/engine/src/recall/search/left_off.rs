@@ -14,6 +14,7 @@ use super::{RankedAnswer, place_first};
 use crate::consolidate::LEFT_OFF;
 use crate::files::layout::BRANCHES;
 use crate::recall::lexical::LexicalQuery;
+use crate::recall::query::Concept;
 use crate::recall::question_kind::matches_any;
 
 /// The lines of memory files, of which the best is chosen.
@@ -34,6 +35,9 @@ static ASKS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
         r"\bwhat (?:was|were) (?:i|we) (?:doing|working on)\b",
         r"\bwhat(?:'s| is| was) (?:still )?(?:open|unfinished|left to do)\b",
         r"\b(?:how far|where) (?:is|are|did) (?:the|we|i|my|our) (?:work|branch|get)\b",
+        r"^(?:so |and |but )?(?:is|are|was|were) (?:the |our |my |that |this )?(?:\S+ ){1,6}(?:finished|done|completed?|merged|ready|shipped|pushed|released|landed|deployed)(?: (?:yet|already|now))?[^[:alnum:]]*$",
+        r"^(?:so |and |but )?(?:did|have|has) (?:i|we|you|the agents?) (?:already |ever |really )?(?:finish|complete|merge|push|ship|land|release|deploy)(?:e?d)?\b",
+        r"\b(?:status|state|progress) (?:of|on|with) ",
         r"\bwo (?:war|waren|bin|sind|stehe|stehen|blieb|blieben) (?:ich|wir)\b",
         r"\bwas ist (?:noch )?offen\b",
         r"\bwie weit (?:bin|sind|war|waren) (?:ich|wir)\b",
@@ -45,6 +49,26 @@ static ASKS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     .map(LazyPattern::new)
     .collect()
 });
+
+/// Words of such a question that the line says otherwise.
+const UNSAID: [&str; 16] = [
+    "branch",
+    "finished",
+    "done",
+    "complete",
+    "completed",
+    "merge",
+    "merged",
+    "ready",
+    "shipped",
+    "pushed",
+    "push",
+    "released",
+    "landed",
+    "status",
+    "state",
+    "progress",
+];
 
 /// Whether a question asks where work stands.
 pub(super) fn asks_where_left_off(question: &str) -> bool {
@@ -58,11 +82,14 @@ pub(super) fn place_left_off_first(
     lines: Vec<RankedAnswer>,
     lexical: &LexicalQuery<'_>,
 ) -> Vec<RankedAnswer> {
-    let mut concepts = lexical.query().concepts().iter();
-    let is_of_anything = concepts.all(|concept| concept.is_light);
+    let is_unsaid = |concept: &Concept| {
+        let word = concept.word.as_deref();
+        concept.is_light || word.is_some_and(|word| UNSAID.contains(&word))
+    };
+    let is_of_anything = lexical.query().concepts().iter().all(is_unsaid);
     let share = |line: &RankedAnswer| match is_of_anything {
         true => 1.0,
-        false => lexical.share(&words_of(line, lexical), |concept| concept.is_light),
+        false => lexical.share(&words_of(line, lexical), is_unsaid),
     };
     let lines = lines.into_iter().filter(tells_left_off);
     let lines: Vec<(f64, RankedAnswer)> = lines.map(|line| (share(&line), line)).collect();
@@ -104,6 +131,9 @@ mod tests {
             "was ist noch offen",
             "¿dónde quedamos con el importador?",
             "导入做到哪了",
+            "is the importer branch finished?",
+            "did we already merge the dependency update?",
+            "what is the status of the importer?",
         ] {
             assert!(asks_where_left_off(question), "{question}");
         }
@@ -114,6 +144,9 @@ mod tests {
             "what is the port?",
             "what is an open end?",
             "where is the setting read?",
+            "is it done when the tests pass?",
+            "how do we merge?",
+            "what is a pushed commit?",
         ] {
             assert!(!asks_where_left_off(question), "{question}");
         }

@@ -8,6 +8,7 @@
 
 mod answers;
 mod candidates;
+mod cause_first;
 mod deduplicate;
 mod left_off;
 mod newest_first;
@@ -332,6 +333,9 @@ impl Search<'_> {
             let lines = fetcher.lines_that_name_all(&ranked).await?;
             answers = rule_first::place_rule_first(answers, lines, &ranking.lexical);
         }
+        if cause_first::asks_for_cause(question.text) {
+            answers = cause_first::place_cause_first(answers, &ranking.lexical);
+        }
         if left_off::asks_where_left_off(question.text) {
             let lines = match self.may_add_lines() {
                 true => self.lines_of_files(query).await?,
@@ -409,6 +413,9 @@ fn confidence(ranking: &RankingQuery<'_>, candidates: &[RecallCandidate]) -> Rec
     })
 }
 
+#[cfg(test)]
+#[path = "placed_tests.rs"]
+mod placed_tests;
 #[cfg(test)]
 #[path = "search_tests.rs"]
 mod tests;

@@ -40,11 +40,11 @@ const KITE: &[&str] = &[
 
 /// A store with messages, observations and memory files.
 #[derive(Default)]
-struct Memory(MemoryStore);
+pub(super) struct Memory(MemoryStore);
 
 impl Memory {
     /// Stores each text as a person's message, in a session of its own, one second apart.
-    fn of(texts: &[&str]) -> Self {
+    pub(super) fn of(texts: &[&str]) -> Self {
         let memory = Self::default();
         for (n, text) in (1..).zip(texts) {
             memory.hear(&format!("{n:04}"), vec![event(text).with_time(at(n))]);
@@ -53,7 +53,7 @@ impl Memory {
     }
 
     /// Adds events to a session.
-    fn hear(&self, host_id: &str, events: Vec<NewEvent>) {
+    pub(super) fn hear(&self, host_id: &str, events: Vec<NewEvent>) {
         run(self.0.append(&append(&session(host_id), indexed(events))))
             .expect("events are taken in");
     }
@@ -75,7 +75,7 @@ impl Memory {
     }
 
     /// Writes a file of one entry below a heading.
-    fn write_below(&self, scope: &Scope, (file, heading): (&str, &str), text: &str) {
+    pub(super) fn write_below(&self, scope: &Scope, (file, heading): (&str, &str), text: &str) {
         let entry = FileEntry {
             line: 1,
             text: text.to_owned(),
@@ -93,16 +93,16 @@ impl Memory {
         run(self.0.assign_root(&tenant, root, &project, at(1))).expect("a folder can be assigned");
     }
 
-    fn ask(&self, text: &str) -> RecallResult {
+    pub(super) fn ask(&self, text: &str) -> RecallResult {
         self.answer(&question(text))
     }
 
-    fn answer(&self, question: &RecallQuestion<'_>) -> RecallResult {
+    pub(super) fn answer(&self, question: &RecallQuestion<'_>) -> RecallResult {
         run(recall(&self.0, &Tenant::local(), question)).expect("the store answers")
     }
 
     /// The texts of the answers, best first.
-    fn texts(&self, question: &RecallQuestion<'_>) -> Vec<String> {
+    pub(super) fn texts(&self, question: &RecallQuestion<'_>) -> Vec<String> {
         let answers = self.answer(question).answers;
         answers.into_iter().map(|answer| answer.text).collect()
     }
@@ -119,7 +119,7 @@ fn indexed(events: Vec<NewEvent>) -> Vec<NewEvent> {
 }
 
 /// An ordinary question.
-fn question(text: &str) -> RecallQuestion<'_> {
+pub(super) fn question(text: &str) -> RecallQuestion<'_> {
     RecallQuestion {
         text,
         reach: daybook_domain::Reach::Everything,
@@ -778,89 +778,4 @@ fn a_question_about_the_past_is_answered_as_it_was_then() {
         assert_eq!(answers[0].text, expected, "{until}: {answers:?}");
         assert!(answers.iter().all(|answer| answer.time <= at(until)));
     }
-}
-
-#[test]
-fn a_value_answers_before_talk_that_names_its_words_more_often() {
-    let memory = Memory::of(&[
-        "which Go version did we use to build the version command, and does the version command print the version?",
-        "The Go build sets the version of the version command; the test compares it with the version in go.sum.",
-    ]);
-    let line = "go version in mise.toml: **1.25.6**";
-    memory.write_below(&project_scope("kite"), ("MEMORY.md", VALUES), line);
-    assert_eq!(
-        memory.texts(&question("which Go version do we use?"))[0],
-        line
-    );
-    // It is no answer to what it does not name.
-    let texts = memory.texts(&question("which version does the Go test compare?"));
-    assert_ne!(texts[0], line);
-}
-
-#[test]
-fn where_work_stands_is_answered_by_the_line_that_tells_it() {
-    let memory = Memory::of(&[
-        "so where was I on kite-42, the retry budget? I have lost track of where I was",
-        "The retry budget of kite-42 counts dropped lines.",
-    ]);
-    let line = "kite-42-retry-budget · 3 March · open: are dropped lines counted?";
-    let place = ("branches.md", "kite-42-retry-budget");
-    memory.write_below(&project_scope("kite"), place, line);
-    assert_eq!(memory.texts(&question("where was I on kite-42?"))[0], line);
-    assert_ne!(
-        memory.texts(&question("what counts dropped lines on kite-42?"))[0],
-        line
-    );
-}
-
-#[test]
-fn the_latest_line_of_where_work_stands_answers_before_much_talk() {
-    let talk: Vec<String> = (0..30)
-        .map(|n| format!("the git hooks: all git hooks of hook number {n} are verified"))
-        .collect();
-    let memory = Memory::of(&talk.iter().map(String::as_str).collect::<Vec<_>>());
-    let of_branch = "ada/phase-aware-git-hooks · 8 Feb · \"lint failures\" [0001:L1]";
-    let place = ("branches.md", "ada/phase-aware-git-hooks");
-    memory.write_below(&project_scope("kite"), place, of_branch);
-    let line = "ada/better-git-hook-handling · 11 Feb · open: was this a stale comment? [0002:L1]";
-    let place = ("MEMORY.md", LEFT_OFF);
-    memory.write_below(&project_scope("kite"), place, line);
-    for limit in [1, 20] {
-        let asked = RecallQuestion {
-            limit,
-            ..question("where were we with git hooks?")
-        };
-        assert_eq!(memory.texts(&asked)[0], line);
-    }
-    // Where files alone or messages alone are asked, the others are left out.
-    let of_layers = |layers: Vec<MemoryLayer>| RecallQuestion {
-        layers,
-        ..question("where were we with git hooks?")
-    };
-    let of_files = memory.texts(&of_layers(vec![MemoryLayer::Entry]));
-    assert!([line, of_branch].contains(&&*of_files[0]), "{of_files:?}");
-    let messages = memory.texts(&of_layers(vec![MemoryLayer::Event]));
-    assert!(messages.iter().all(|text| talk.contains(text)));
-    // It is no answer to what it does not name.
-    let texts = memory.texts(&question("where were we with the importer's cache?"));
-    assert_ne!(texts.first().map(String::as_str), Some(line));
-}
-
-#[test]
-fn a_rule_that_leaves_out_the_verb_answers_before_much_talk() {
-    let mut talk: Vec<String> = (0..30)
-        .map(|n| format!("Let me use a subagent. Using subagent {n}."))
-        .collect();
-    talk.push("The importer reads the table.".to_owned());
-    let memory = Memory::of(&talk.iter().map(String::as_str).collect::<Vec<_>>());
-    let line = "\"prefer subagents to save on the main context\" [0001:L1]";
-    let place = ("MEMORY.md", "What ada insisted on");
-    memory.write_below(&project_scope("kite"), place, line);
-    let other = "subagents read the transcripts of their parents [0001:L2]";
-    let place = ("INDEX.md", "Facts that ada stated");
-    memory.write_below(&project_scope("kite"), place, other);
-    assert_eq!(memory.texts(&question("should I use subagents?"))[0], line);
-    // It does not say what is asked here.
-    let texts = memory.texts(&question("should I use the importer?"));
-    assert_ne!(texts[0], line);
 }
