@@ -5,7 +5,7 @@ use daybook_domain::index::MemoryLayer;
 use daybook_domain::page::read_all;
 use daybook_domain::{Reach, Scope, ScopeKind};
 use daybook_engine::files::reindex::reindex_all;
-use daybook_engine::recall::diary::answer_from_diary;
+use daybook_engine::recall::from_files::answer_from_files;
 use daybook_engine::recall::persons_words::use_persons_words;
 use daybook_engine::recall::search::{RankedAnswer, RecallQuestion, RecallResult, recall};
 use serde_json::{Value, json};
@@ -125,7 +125,7 @@ pub(crate) async fn answer_query_in(
     )
     .await?;
     let place = (&*daybook.root, &daybook.tenant, &daybook.settings.zone);
-    answer_from_diary(&*daybook.store, place, &question, &mut recalled).await?;
+    answer_from_files(&*daybook.store, place, &question, &mut recalled).await?;
     recalled.without_vectors = recalled.without_vectors.or(unusable);
     if query.strict {
         recalled = recalled.strict();

@@ -115,7 +115,7 @@ impl Dates {
 
 /// The days of the first period that a question names, and the question without the words that name periods. Without a
 /// year, the latest that has begun by `today` is meant.
-pub(super) fn named_days(question: &str, today: Date) -> Option<((Date, Date), String)> {
+pub(in crate::recall) fn named_days(question: &str, today: Date) -> Option<((Date, Date), String)> {
     let question = spaced(question);
     let words = words(&question);
     let periods = periods(&words, Some(today));

@@ -382,7 +382,8 @@ fn read_concepts(text: &str) -> Vec<ConceptDraft> {
 /// Removes surplus parts and stop words among them, and marks light concepts.
 fn trim(concept: &mut ConceptDraft) {
     let is_word = concept.parts.is_empty();
-    concept.is_light = is_word && concept.whole.as_deref().is_some_and(is_light_word);
+    let stem = concept.whole.as_deref();
+    concept.is_light = is_word && stem.is_some_and(|stem| is_light_word(&concept.surface, stem));
     if concept.is_run {
         concept.parts.truncate(PARTS_IN_A_CONCEPT);
         return;

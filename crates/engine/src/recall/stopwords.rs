@@ -33,11 +33,15 @@ pub(super) fn is_stop_word(word: &str) -> bool {
     is_particle(word) || STOP_WORDS.contains(word)
 }
 
-/// Whether a word, given by its stem, is searched for but weighs little.
-pub(super) fn is_light_word(stem: &str) -> bool {
+/// Words with the stem of a light word that name things: an import is not important.
+static NAMES_OF_THINGS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| words(include_str!("stopwords/things.txt")).collect());
+
+/// Whether a word, lower case and with its stem, is searched for but weighs little.
+pub(super) fn is_light_word(word: &str, stem: &str) -> bool {
     // A lone Han character between stop words is more often a verb like 用 than a subject.
     let is_lone_han = || stem.starts_with(|c| matches!(c, '\u{3400}'..='\u{9FFF}'));
-    LIGHT_STEMS.contains(stem) || is_lone_han()
+    (LIGHT_STEMS.contains(stem) && !NAMES_OF_THINGS.contains(word)) || is_lone_han()
 }
 
 /// A question in NFKC with the function words of scripts without spaces blanked out; they would otherwise form pairs
@@ -86,4 +90,27 @@ fn words(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.lines()
         .filter(|line| !line.starts_with('#'))
         .flat_map(str::split_whitespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_names_things_in_code_is_not_light() {
+        let named = "import importer generate generator generic server severity variable application directory active \
+            express event process state version record index query table function object class module package release \
+            branch commit merge review deploy test build log cache queue worker thread session token user role request \
+            response header cookie route handler hook plugin theme style layout button form field page menu dialog modal \
+            alert notification instance interface driver parser reader writer loader runner tracker helper builder maker \
+            reference relation relative operator operation action actor sender receiver maintainer container provider \
+            consumer producer listener observer viewer editor explorer starter opener keeper holder pointer printer typing \
+            contents partial particle partition origin";
+        let light: Vec<&str> = named
+            .split_whitespace()
+            .filter(|word| is_light_word(word, &index_text(word)))
+            .collect();
+        assert_eq!(light, [""; 0]);
+        assert!(is_light_word("important", &index_text("important")));
+    }
 }

@@ -26,7 +26,7 @@ const LEFT_OFF_RANK: usize = 0;
 const ASKED_FOR_RANK: usize = 2;
 
 /// An entry of a memory file.
-pub(super) struct ContextEntry {
+pub(in crate::recall) struct ContextEntry {
     /// The rank of its section in [`ORDER`].
     pub(super) rank: usize,
     /// The index of its scope's memory.
@@ -35,11 +35,16 @@ pub(super) struct ContextEntry {
     pub(super) place: usize,
     /// Its index in its section.
     pub(super) nth: usize,
-    pub(super) section: Rc<str>,
-    pub(super) text: String,
+    pub(in crate::recall) section: Rc<str>,
+    pub(in crate::recall) text: String,
 }
 
 impl ContextEntry {
+    /// Its index in its section.
+    pub(in crate::recall) fn nth(&self) -> usize {
+        self.nth
+    }
+
     /// Whether it is in the section of work that was left off.
     pub(super) fn is_left_off(&self) -> bool {
         self.rank == LEFT_OFF_RANK
@@ -52,7 +57,7 @@ impl ContextEntry {
 }
 
 /// Reads the entries of the memory with the index `memory`.
-pub(super) fn entries(memory: usize, applies: &ScopeMemory) -> Vec<ContextEntry> {
+pub(in crate::recall) fn entries(memory: usize, applies: &ScopeMemory) -> Vec<ContextEntry> {
     let mut entries: Vec<ContextEntry> = Vec::new();
     let mut section: Rc<str> = "".into();
     let mut section_rank = rank(&section);

@@ -9,7 +9,7 @@
 //!
 //! Not here: which scopes apply, reading their files, and selecting lines for a prompt (`prompt`).
 
-mod entries;
+pub(super) mod entries;
 mod pages;
 
 use std::collections::HashSet;

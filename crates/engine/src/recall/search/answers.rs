@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::index::{DocumentKind, DocumentNo, IndexedDocument, MemoryLayer};
-use daybook_domain::{Citation, EventSeq, ScopeKind, SessionId, StoreError};
+use daybook_domain::seams::{SessionCatalog, SessionLog};
+use daybook_domain::{Citation, EventSeq, ScopeKind, SessionId, StoreError, Tenant};
 
 use super::candidates::CandidateFetcher;
 use super::deduplicate::{AnswerDeduplicator, order_digested_first};
@@ -200,37 +201,36 @@ impl CandidateFetcher<'_> {
                 answer.file = Some(file.clone());
                 answer.citation.clone_from(citation);
                 if let Some(cited) = citation.as_deref().and_then(Citation::parse) {
-                    self.resolve(&cited, &mut answer).await?;
+                    resolve(self.store, self.tenant, &cited, &mut answer).await?;
                 }
             }
         }
         Ok(answer)
     }
+}
 
-    /// Resolves an entry's citation to its session, events and time.
-    async fn resolve(&self, cited: &Citation, answer: &mut RankedAnswer) -> Result<(), StoreError> {
-        let found = self
-            .store
-            .find_sessions(self.tenant, &cited.session)
-            .await?;
-        let [session] = found.as_slice() else {
-            return Ok(());
-        };
-        answer.session = Some(session.id.clone());
-        answer.time = session.last_at;
-        for (n, lines) in cited.lines.iter().take(EVENTS_SHOWN).enumerate() {
-            let events = self
-                .store
-                .events_at(&session.id, *lines, EVENTS_SHOWN)
-                .await?;
-            if let (0, Some(first)) = (n, events.first()) {
-                answer.time = first.at;
-            }
-            answer.events.extend(events.iter().map(|event| event.seq));
+/// Resolves an entry's citation to its session, events and time.
+pub(in crate::recall) async fn resolve(
+    store: &(impl SessionCatalog + SessionLog + ?Sized),
+    tenant: &Tenant,
+    cited: &Citation,
+    answer: &mut RankedAnswer,
+) -> Result<(), StoreError> {
+    let found = store.find_sessions(tenant, &cited.session).await?;
+    let [session] = found.as_slice() else {
+        return Ok(());
+    };
+    answer.session = Some(session.id.clone());
+    answer.time = session.last_at;
+    for (n, lines) in cited.lines.iter().take(EVENTS_SHOWN).enumerate() {
+        let events = store.events_at(&session.id, *lines, EVENTS_SHOWN).await?;
+        if let (0, Some(first)) = (n, events.first()) {
+            answer.time = first.at;
         }
-        answer.events.dedup();
-        Ok(())
+        answer.events.extend(events.iter().map(|event| event.seq));
     }
+    answer.events.dedup();
+    Ok(())
 }
 
 /// Whether a statement is at least half of a message.

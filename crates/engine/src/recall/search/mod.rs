@@ -6,7 +6,7 @@
 //!
 //! Not here: the index's upkeep, and how answers are shown.
 
-mod answers;
+pub(super) mod answers;
 mod candidates;
 mod cause_first;
 mod deduplicate;

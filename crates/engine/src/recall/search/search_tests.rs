@@ -17,7 +17,6 @@ use proptest::prelude::*;
 use super::super::confidence::Likelihood;
 use super::super::embedding::embed_all;
 use super::*;
-use crate::consolidate::{LEFT_OFF, VALUES};
 use daybook_testkit::fixtures::unruly_text;
 use daybook_text::indexed::indexed_tokens;
 use daybook_text::tokens::outlined_text;

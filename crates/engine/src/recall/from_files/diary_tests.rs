@@ -5,7 +5,13 @@ use daybook_store::MemoryStore;
 use daybook_testkit::fixtures::{at, project_scope, user_scope};
 use daybook_testkit::run;
 
+use daybook_domain::Tenant;
+use daybook_domain::index::MemoryLayer;
+use daybook_domain::seams::ScopeStore;
+
 use super::*;
+use crate::recall::from_files::answer_from_files;
+use crate::recall::search::{RecallQuestion, RecallResult};
 
 /// Memories of a data folder with a diary each.
 struct Diaries {
@@ -59,7 +65,7 @@ impl Diaries {
         let mut recalled = RecallResult::default();
         recalled.answers = vec![answer(&other, &other.entry.line, None, &TimeZone::UTC)];
         let place = (self.root.path(), &Tenant::local(), &TimeZone::UTC);
-        run(answer_from_diary(
+        run(answer_from_files(
             &self.store,
             place,
             question,

@@ -9,27 +9,20 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::Path;
 
-use daybook_domain::index::MemoryLayer;
-use daybook_domain::page::read_all;
-use daybook_domain::seams::{ScopeStore, SessionCatalog};
-use daybook_domain::{Citation, Reach, Scope, StoreError, Tenant, Timestamp};
+use daybook_domain::{Scope, Timestamp};
 use daybook_text::redact::Redactor;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
-use super::confidence::Likelihood;
 use super::diary_question::{DiaryQuestion, WantedLines};
-use super::rank::ScoreParts;
-use super::search::{ANSWERS, RankedAnswer, RecallQuestion, RecallResult};
 use crate::files::diary::{DiaryEntry, between};
 use crate::files::layout::folder;
 use crate::files::own_secrets::masked;
 use crate::files::reindex::split_citation;
+use crate::recall::search::RankedAnswer;
 
 /// Most days of one memory that are read for a question, the latest of its period.
 const MOST_DAYS: usize = 100;
-/// The score of a line that stands in the diary of the period.
-const SCORE: f64 = 0.95;
 
 /// An entry of a diary, with the memory that has it.
 struct FoundEntry {
@@ -37,75 +30,25 @@ struct FoundEntry {
     entry: DiaryEntry,
 }
 
-/// Puts what the diary has of the period before the other answers, where the question asks for that, and in their place
-/// where it asks for nothing else.
-///
-/// # Errors
-/// When the store fails.
-pub async fn answer_from_diary(
-    store: &(impl ScopeStore + SessionCatalog + ?Sized),
-    (root, tenant, zone): (&Path, &Tenant, &TimeZone),
-    question: &RecallQuestion<'_>,
-    recalled: &mut RecallResult,
-) -> Result<(), StoreError> {
-    let layers = &question.layers;
-    let Some(today) = day_of(question.now, zone) else {
-        return Ok(());
-    };
-    if !layers.is_empty() && !layers.contains(&MemoryLayer::Entry) {
-        return Ok(());
-    }
-    let Some(asked) = DiaryQuestion::parse(question.text, today) else {
-        return Ok(());
-    };
-    let mut found = Vec::new();
-    for scope in scopes(store, tenant, &question.reach).await? {
-        found.extend(entries(root, &scope, &asked, today));
-    }
-    let limit = question.limit.min(ANSWERS);
-    let mut answers = match asked.wanted {
+/// What the diaries of scopes have of the period that is asked for.
+pub(super) fn find(
+    root: &Path,
+    scopes: &[Scope],
+    (asked, today): (&DiaryQuestion, Date),
+    (limit, zone): (usize, &TimeZone),
+) -> Vec<RankedAnswer> {
+    let all = scopes.iter();
+    let found: Vec<FoundEntry> = all
+        .flat_map(|scope| entries(root, scope, asked, today))
+        .collect();
+    let lines = match asked.wanted {
         WantedLines::Sessions => Vec::new(),
         WantedLines::Of(kind) => lines_of(&found, kind, zone),
     };
-    if answers.is_empty() {
-        answers = sessions(found, (limit, asked.days.is_none()), zone);
+    match lines.is_empty() {
+        true => sessions(found, (limit, asked.days.is_none()), zone),
+        false => lines,
     }
-    if answers.is_empty() {
-        return Ok(());
-    }
-    answers.truncate(limit);
-    for answer in &mut answers {
-        answer.session = session_of(store, tenant, answer).await?;
-    }
-    if asked.is_about_all() {
-        recalled.answers.clear();
-    }
-    answers.append(&mut recalled.answers);
-    answers.truncate(limit);
-    recalled.answers = answers;
-    recalled.confidence.label = Likelihood::Likely;
-    recalled.confidence.score = recalled.confidence.score.max(SCORE);
-    Ok(())
-}
-
-fn day_of(at: Timestamp, zone: &TimeZone) -> Option<Date> {
-    let at = (at != Timestamp::ZERO).then_some(at)?;
-    let instant = jiff::Timestamp::from_millisecond(at.0).ok()?;
-    Some(instant.to_zoned(zone.clone()).date())
-}
-
-async fn scopes(
-    store: &(impl ScopeStore + ?Sized),
-    tenant: &Tenant,
-    reach: &Reach,
-) -> Result<Vec<Scope>, StoreError> {
-    if let Reach::Scopes(named) = reach {
-        let own = named.iter().filter(|scope| &scope.tenant == tenant);
-        return Ok(own.cloned().collect());
-    }
-    let all = read_all(|page| store.scopes(tenant, page)).await?;
-    let all = all.into_iter().map(|state| state.scope);
-    Ok(all.filter(|scope| reach.admits(Some(scope))).collect())
 }
 
 /// What one memory's diary has of the period that is asked for. A folder that cannot be read has nothing: it is listed among
@@ -187,25 +130,12 @@ fn answer(
     context: Option<String>,
     zone: &TimeZone,
 ) -> RankedAnswer {
-    let (text, citation) = split_citation(line);
-    let DiaryEntry { day, line, .. } = &found.entry;
+    let DiaryEntry {
+        day, line: first, ..
+    } = &found.entry;
     RankedAnswer {
-        text: text.to_owned(),
-        context,
-        score: SCORE,
-        parts: ScoreParts::default(),
-        scope: Some(found.scope.clone()),
-        layer: MemoryLayer::Entry,
-        origin: None,
-        kind: None,
-        learned_from: None,
-        observation: None,
-        file: Some(format!("daily/{day}.md")),
-        citation,
-        session: None,
-        events: Vec::new(),
-        time: time_of(day, line, zone).unwrap_or(Timestamp::ZERO),
-        replaced: None,
+        time: time_of(day, first, zone).unwrap_or(Timestamp::ZERO),
+        ..super::answer(&found.scope, format!("daily/{day}.md"), line, context)
     }
 }
 
@@ -216,22 +146,6 @@ fn time_of(day: &str, line: &str, zone: &TimeZone) -> Option<Timestamp> {
     let begins = day.to_datetime(hour.unwrap_or_default());
     let instant = begins.to_zoned(zone.clone()).ok()?.timestamp();
     Some(Timestamp(instant.as_millisecond()))
-}
-
-/// The session that an answer cites; `None` where none has that label, or several have.
-async fn session_of(
-    store: &(impl SessionCatalog + ?Sized),
-    tenant: &Tenant,
-    answer: &RankedAnswer,
-) -> Result<Option<daybook_domain::SessionId>, StoreError> {
-    let Some(cited) = answer.citation.as_deref().and_then(Citation::parse) else {
-        return Ok(None);
-    };
-    let found = store.find_sessions(tenant, &cited.session).await?;
-    Ok(match found.as_slice() {
-        [session] => Some(session.id.clone()),
-        _ => None,
-    })
 }
 
 #[cfg(test)]
