@@ -177,6 +177,25 @@ fn what_a_person_deleted_is_not_told_though_the_index_has_it() {
 }
 
 #[test]
+fn a_prompt_for_a_page_of_memory_is_answered_with_its_lines() {
+    let (place, tidepool, _) = two_projects();
+    let decided = lines(
+        &place,
+        CLAUDE,
+        &payload("next", &tidepool, "what are my preferences?"),
+    );
+    let memory: String = place.memory().into_iter().map(|(_, text)| text).collect();
+    let words = decided[0].trim_start_matches("- ").split(" (").next();
+    assert!(memory.contains(words.unwrap()), "{decided:?}");
+    let done = lines(
+        &place,
+        CLAUDE,
+        &payload("other", &tidepool, "what did we do recently?"),
+    );
+    assert!(done[0].contains("tides"), "{done:?}");
+}
+
+#[test]
 fn a_prompt_that_asks_for_nothing_is_answered_with_nothing() {
     let (place, tidepool, _) = two_projects();
     for prompt in [

@@ -43,6 +43,20 @@ fn score(answer: &Value) -> f64 {
 }
 
 #[test]
+fn a_question_for_a_section_is_answered_by_its_lines() {
+    let place = place_with_note();
+    for question in ["what are my preferences?", "what do you know about me?"] {
+        let found = place.json(&["recall", question]);
+        assert_eq!(best(&found), NOTE, "{question}");
+        assert_eq!(found["results"][0]["file"], "MEMORY.md");
+        assert_eq!(found["confidence"], "likely");
+    }
+    // Nothing is in the diary of that day, and the question is answered as any other.
+    let found = place.json(&["recall", "what did we do on 2 January 2020?"]);
+    assert_ne!(found["confidence"], "likely");
+}
+
+#[test]
 fn the_nearest_are_shown_with_how_likely_they_answer() {
     let place = place_with_note();
     let labels = labelled(&place);

@@ -29,11 +29,22 @@ use crate::files::reindex::split_citation;
 /// The score of a line of what was asked for.
 const SCORE: f64 = 0.95;
 
+/// Longest question that is looked at, in bytes: longer ones say more than they ask.
+const QUESTION: usize = 300;
+
 /// What files have for a question.
 struct FoundLines {
     answers: Vec<RankedAnswer>,
     /// Whether the question asks for nothing else, so that other answers are none.
     are_all: bool,
+}
+
+/// Whether a question of `now` asks for a page or a section.
+#[must_use]
+pub fn asks_for_page(question: &str, now: Timestamp, zone: &TimeZone) -> bool {
+    let of_diary = |today| DiaryQuestion::parse(question, today).is_some();
+    question.len() <= QUESTION
+        && (day_of(now, zone).is_some_and(of_diary) || SectionQuestion::parse(question).is_some())
 }
 
 /// Puts what the memory files below `root` have before the other answers, where the question asks for a page or a section of
@@ -48,6 +59,9 @@ pub async fn answer_from_files(
     recalled: &mut RecallResult,
 ) -> Result<(), StoreError> {
     let layers = &question.layers;
+    if question.text.len() > QUESTION {
+        return Ok(());
+    }
     if !layers.is_empty() && !layers.contains(&MemoryLayer::Entry) {
         return Ok(());
     }
