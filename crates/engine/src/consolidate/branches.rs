@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use daybook_domain::ObservationKind;
 
-use super::left_off::{branch_entry, open_end_entry};
+use super::left_off::{BranchState, branch_entry, open_end_entry};
 use super::merge::MergedObservation;
 use super::sections::decision_entry;
 use super::session_account::SessionAccount;
@@ -29,20 +29,15 @@ pub(super) fn branches_page(
             by_branch.entry(branch).or_default().push(account);
         }
     }
-    let mut lasts: Vec<(&str, &SessionAccount, usize)> = by_branch
+    let mut states: Vec<(&str, BranchState<'_>)> = by_branch
         .into_iter()
-        .filter_map(|(branch, on_branch)| {
-            let last = on_branch
-                .iter()
-                .max_by_key(|account| (account.to_at, account.label.clone()))?;
-            Some((branch, *last, on_branch.len()))
-        })
+        .filter_map(|(branch, on_branch)| Some((branch, BranchState::of(&on_branch)?)))
         .collect();
-    lasts.sort_by_key(|(branch, last, _)| (Reverse(last.to_at), *branch));
-    lasts.truncate(BRANCHES);
+    states.sort_by_key(|(branch, state)| (Reverse(state.last.to_at), *branch));
+    states.truncate(BRANCHES);
     let by_branch = observations_by_branch(observations);
-    let sections = lasts.into_iter().map(|(branch, last, sessions)| {
-        let mut entries = vec![branch_entry(input, last, sessions)];
+    let sections = states.into_iter().map(|(branch, state)| {
+        let mut entries = vec![branch_entry(input, &state)];
         let on_branch = by_branch.get(branch).map_or(&[][..], Vec::as_slice);
         entries.extend(entries_of_branch(input, on_branch));
         MemorySection {

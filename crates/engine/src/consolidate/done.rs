@@ -23,8 +23,10 @@ pub(super) fn done_section(
     let mut groups: BTreeMap<(&str, &str), Vec<&SessionAccount>> = BTreeMap::new();
     for account in accounts.iter().filter(|a| !a.committed.is_empty()) {
         let branch = account.branch.as_deref().unwrap_or_default();
-        let own = !matches!(branch, "" | "main" | "master" | "develop" | "trunk");
-        let session = if own { "" } else { account.label.as_str() };
+        let session = match is_shared_branch(branch) {
+            true => account.label.as_str(),
+            false => "",
+        };
         groups.entry((branch, session)).or_default().push(account);
     }
     let shown: BTreeSet<&str> = left_off.entries.iter().map(|e| e.key.as_str()).collect();
@@ -45,6 +47,11 @@ pub(super) fn done_section(
             .map(|group| done_entry(input, group))
             .collect(),
     }
+}
+
+/// Whether sessions on a branch, or on none, have nothing to do with each other.
+pub(super) fn is_shared_branch(branch: &str) -> bool {
+    matches!(branch, "" | "main" | "master" | "develop" | "trunk")
 }
 
 fn done_entry(input: &MemoryInput, group: &[&SessionAccount]) -> MemoryEntry {

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use daybook_domain::Outcome;
 use regex::Regex;
 
+use super::done::is_shared_branch;
 use super::entries::{observation_entry, time_and_branch_suffix};
 use super::merge::MergedObservation;
 use super::phrase::{cite, commits, day, quoted, shorten};
@@ -36,21 +37,24 @@ pub(super) fn left_off_section(
             .push(account);
     }
     let newest = accounts.iter().map(|account| account.to_at).max();
-    let mut lasts: Vec<(&SessionAccount, usize)> = by_branch
+    let mut lasts: Vec<BranchState<'_>> = by_branch
         .into_values()
-        .filter_map(|mut on_branch| {
-            on_branch.sort_by_key(|account| (account.to_at, account.label.clone()));
-            on_branch.last().map(|last| (*last, on_branch.len()))
+        .filter_map(|on_branch| {
+            let has_newest = on_branch.iter().any(|one| Some(one.to_at) == newest);
+            let state = BranchState::of(&on_branch)?;
+            // Finished work is no open end, and a question that was answered is none, but where the newest session was is
+            // always shown.
+            (has_open_work(state.last) || has_newest).then_some(state)
         })
-        // Finished work is no open end, and a question that was answered is none, but the newest session is always shown.
-        .filter(|(last, _)| has_open_work(last) || Some(last.to_at) == newest)
         .collect();
     // Unanswered and unfinished work comes before work with any other end.
-    lasts.sort_by_key(|(last, _)| (!is_open(last), Reverse(last.to_at), last.label.clone()));
+    lasts.sort_by_key(|BranchState { last, .. }| {
+        (!is_open(last), Reverse(last.to_at), last.label.clone())
+    });
     lasts.truncate(LEFT_OFF_ENTRIES);
     let shown: Vec<&str> = lasts
         .iter()
-        .filter_map(|(last, _)| Some(last.last_words.as_ref()?.text.as_str()))
+        .filter_map(|state| Some(state.last.last_words.as_ref()?.text.as_str()))
         .collect();
     let open: Vec<&MergedObservation> = open_ends
         .iter()
@@ -59,7 +63,7 @@ pub(super) fn left_off_section(
         .collect();
     let mut entries: Vec<MemoryEntry> = lasts
         .iter()
-        .map(|(last, n)| branch_entry(input, last, *n))
+        .map(|state| branch_entry(input, state))
         .collect();
     entries.extend(
         top_ranked(&open, LEFT_OFF_ENTRIES)
@@ -111,16 +115,48 @@ fn is_unanswered(account: &SessionAccount) -> bool {
     account.open_question.is_some() || (account.last_words.is_some() && !account.answered)
 }
 
+/// Where a branch stands.
+pub(super) struct BranchState<'a> {
+    /// The session that tells it: the last one if it left something open, else the last one that came to something, because a
+    /// question that was asked and answered changes nothing. The last one where none did, and where sessions that have nothing
+    /// to do with each other share a branch.
+    pub(super) last: &'a SessionAccount,
+    /// The branch's sessions.
+    sessions: usize,
+    /// Whether no session came after it.
+    is_last: bool,
+}
+
+impl<'a> BranchState<'a> {
+    /// The state of a branch after these sessions; `None` without one.
+    pub(super) fn of(on_branch: &[&'a SessionAccount]) -> Option<Self> {
+        let latest = |one: &&&SessionAccount| (one.to_at, one.label.clone());
+        let newest = *on_branch.iter().max_by_key(latest)?;
+        let told = on_branch.iter().filter(|one| came_to_something(one));
+        let is_shared = is_shared_branch(newest.branch.as_deref().unwrap_or_default());
+        let last = match is_shared || is_unanswered(newest) {
+            true => newest,
+            false => told.max_by_key(latest).copied().unwrap_or(newest),
+        };
+        Some(Self {
+            last,
+            sessions: on_branch.len(),
+            is_last: last.session == newest.session,
+        })
+    }
+}
+
+fn came_to_something(account: &SessionAccount) -> bool {
+    account.commits > 0 || account.title.is_some() || account.outcome != Outcome::Uncertain
+}
+
 fn is_open(account: &SessionAccount) -> bool {
     is_unanswered(account) || matches!(account.outcome, Outcome::Partial | Outcome::Fail)
 }
 
-/// Where a branch stands after its last session: what the work is called, its commits, and what is open.
-pub(super) fn branch_entry(
-    input: &MemoryInput,
-    last: &SessionAccount,
-    sessions: usize,
-) -> MemoryEntry {
+/// Where a branch stands after a session: what the work is called, its commits, and what is open.
+pub(super) fn branch_entry(input: &MemoryInput, state: &BranchState<'_>) -> MemoryEntry {
+    let (last, sessions) = (state.last, state.sessions);
     let named = last.title.as_ref().or(last.task.as_ref());
     let named = named.filter(|name| name.text.contains(' ') || last.branch.is_none());
     let named = named.map(|name| quoted(&shorten(&name.text, NAME)));
@@ -128,8 +164,10 @@ pub(super) fn branch_entry(
         Some(branch) => vec![branch.clone(), day(last.to_at, &input.zone)],
         None => vec![day(last.to_at, &input.zone)],
     };
-    if sessions > 1 {
-        parts.push(format!("last of {sessions} sessions"));
+    match state.is_last {
+        true if sessions > 1 => parts.push(format!("last of {sessions} sessions")),
+        true => {}
+        false => parts.push(format!("of {sessions} sessions")),
     }
     parts.extend(named);
     if last.outcome != Outcome::Uncertain {
@@ -179,4 +217,78 @@ pub(super) fn open_end_entry(input: &MemoryInput, open: &MergedObservation) -> M
             time_and_branch_suffix(input, open)
         ),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use daybook_domain::extraction::CitedText;
+    use daybook_domain::{EventSeq, Timestamp};
+    use daybook_testkit::fixtures::session;
+
+    use super::*;
+
+    /// A session of the branch `tides` that came to nothing, with so many commits.
+    fn account(at: i64, commits: u32) -> SessionAccount {
+        let label = format!("{at:04}");
+        SessionAccount {
+            session: session(&label),
+            label,
+            task: None,
+            title: None,
+            outcome: Outcome::Uncertain,
+            last_words: None,
+            answered: true,
+            open_question: None,
+            course: None,
+            commits,
+            pushed: 0,
+            committed: Vec::new(),
+            highlights: Vec::new(),
+            habits: Vec::new(),
+            branch: Some("tides".to_owned()),
+            from_at: Timestamp(at),
+            to_at: Timestamp(at),
+            summary: None,
+            slug: None,
+            raw_memory: Vec::new(),
+        }
+    }
+
+    #[track_caller]
+    fn check(sessions: &[SessionAccount], expected: (&str, bool)) {
+        let all: Vec<&SessionAccount> = sessions.iter().collect();
+        let state = BranchState::of(&all).unwrap();
+        assert_eq!((state.last.label.as_str(), state.is_last), expected);
+        assert_eq!(state.sessions, sessions.len());
+    }
+
+    #[test]
+    fn a_question_that_was_answered_leaves_a_branch_where_it_stood() {
+        check(&[account(1, 2), account(2, 0)], ("0001", false));
+        check(&[account(2, 0), account(1, 2)], ("0001", false));
+        check(
+            &[account(1, 2), account(2, 1), account(3, 0)],
+            ("0002", false),
+        );
+        check(&[account(1, 2), account(2, 1)], ("0002", true));
+        // None came to anything.
+        check(&[account(1, 0), account(2, 0)], ("0002", true));
+        assert!(BranchState::of(&[]).is_none());
+    }
+
+    #[test]
+    fn the_last_session_tells_it_if_it_left_something_open_or_shares_the_branch_alone() {
+        let mut open = account(2, 0);
+        open.open_question = Some(CitedText {
+            text: "Which port?".to_owned(),
+            events: vec![EventSeq(1)],
+            lines: vec![1],
+        });
+        check(&[account(1, 2), open], ("0002", true));
+        let on_main = [account(1, 2), account(2, 0)].map(|mut one| {
+            one.branch = Some("main".to_owned());
+            one
+        });
+        check(&on_main, ("0002", true));
+    }
 }

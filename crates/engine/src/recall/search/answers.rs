@@ -10,9 +10,10 @@ use daybook_domain::{Citation, EventSeq, ScopeKind, SessionId, StoreError, Tenan
 
 use super::candidates::CandidateFetcher;
 use super::deduplicate::{AnswerDeduplicator, order_digested_first};
-use super::rule_first::{COMPARED_LINES, names_all_but_unsaid};
+use super::rule_first::COMPARED_LINES;
 use super::{ANSWERS, RankedAnswer, stepped};
 use crate::recall::agents_rules::AgentsRules;
+use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
 use crate::recall::phrases::has_phrases;
 use crate::recall::rank::RecallCandidate;
 
@@ -48,14 +49,15 @@ impl CandidateFetcher<'_> {
         Ok(answers)
     }
 
-    /// Lines of memory files that name what the question is about, the best ones.
+    /// Lines of memory files whose words name what the question is about, the best ones.
     pub(super) async fn lines_that_name_all(
         &self,
         ranked: &[&RecallCandidate],
+        names_all: impl Fn(&QueryTermCounts, &LexicalQuery<'_>) -> bool,
     ) -> Result<Vec<RankedAnswer>, StoreError> {
         let names_all = |candidate: &&&RecallCandidate| {
             candidate.outline.doc.layer() == MemoryLayer::Entry
-                && names_all_but_unsaid(&candidate.stats.whole, &self.ranking.lexical)
+                && names_all(&candidate.stats.whole, &self.ranking.lexical)
         };
         let lines: Vec<&RecallCandidate> = ranked.iter().filter(names_all).copied().collect();
         self.answers(&lines, COMPARED_LINES).await

@@ -12,7 +12,8 @@ use daybook_text::lazy_pattern::LazyPattern;
 use super::newest_first::words_of;
 use super::{RankedAnswer, place_first};
 use crate::consolidate::FAILED;
-use crate::recall::lexical::LexicalQuery;
+use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
+use crate::recall::query::Concept;
 use crate::recall::question_kind::matches_any;
 
 /// The first answers, among which the cause is looked for.
@@ -21,6 +22,15 @@ const COMPARED: usize = 6;
 const LEAST_SCORE: f64 = 0.8;
 /// Least share of what the question is about that it names. Everyday words of the question do not count.
 const LEAST_SHARE: f64 = 0.5;
+/// Least share of the first answer's score that a line has which is not among the first answers, and names all.
+const LEAST_SCORE_OF_LINE: f64 = 0.5;
+/// Least share of what the question is about that such a line names.
+const NAMES_ALL: f64 = 0.95;
+/// Words for a trap, which its line may leave out.
+const UNSAID: [&str; 14] = [
+    "bug", "bugs", "cause", "caused", "reason", "problem", "issue", "error", "failure", "fail",
+    "failed", "failing", "wrong", "broke",
+];
 
 static ASKS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     [
@@ -42,19 +52,40 @@ pub(super) fn asks_for_cause(question: &str) -> bool {
     matches_any(&ASKS, question)
 }
 
+/// Whether a text of these words names what a question is about. What a trap may leave out does not count.
+pub(super) fn names_all_but_unsaid(words: &QueryTermCounts, lexical: &LexicalQuery<'_>) -> bool {
+    lexical.share(words, is_unsaid) >= NAMES_ALL
+}
+
 /// Moves the first line of a trap, or what such a line is made of, to the front, where it names what the question is about
-/// and its score is near the first answer's. Messages stay where they are: most that say "because" tell another cause.
+/// and its score is near the first answer's. Where none of the first answers is one, puts the best of the `lines` of memory
+/// files there. Messages stay where they are: most that say "because" tell another cause.
 pub(super) fn place_cause_first(
     answers: Vec<RankedAnswer>,
+    lines: Vec<RankedAnswer>,
     lexical: &LexicalQuery<'_>,
 ) -> Vec<RankedAnswer> {
-    let names_it = |answer: &RankedAnswer| {
-        let words = words_of(answer, lexical);
-        lexical.share(&words, |concept| concept.is_light) >= LEAST_SHARE
-    };
-    place_first(answers, (COMPARED, LEAST_SCORE), |answer| {
+    let names_it =
+        |answer: &RankedAnswer| lexical.share(&words_of(answer, lexical), is_unsaid) >= LEAST_SHARE;
+    let is_wanted = |answer: &RankedAnswer| {
         answer.replaced.is_none() && tells_cause(answer) && names_it(answer)
-    })
+    };
+    let mut answers = place_first(answers, (COMPARED, LEAST_SCORE), is_wanted);
+    let Some(first) = answers.first().filter(|first| !is_wanted(first)) else {
+        return answers;
+    };
+    let least = LEAST_SCORE_OF_LINE * first.parts.total();
+    let fits = |line: &RankedAnswer| tells_cause(line) && line.parts.total() >= least;
+    if let Some(line) = lines.into_iter().find(fits) {
+        answers.retain(|answer| (answer.layer, &answer.text) != (line.layer, &line.text));
+        answers.insert(0, line);
+    }
+    answers
+}
+
+fn is_unsaid(concept: &Concept) -> bool {
+    let word = concept.word.as_deref();
+    concept.is_light || word.is_some_and(|word| UNSAID.contains(&word))
 }
 
 fn tells_cause(answer: &RankedAnswer) -> bool {

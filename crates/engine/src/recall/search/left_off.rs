@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use daybook_domain::index::MemoryLayer;
 use daybook_text::lazy_pattern::LazyPattern;
 
-use super::newest_first::words_of;
+use super::newest_first::{words_in, words_of};
 use super::{RankedAnswer, place_first};
 use crate::consolidate::LEFT_OFF;
 use crate::files::layout::BRANCHES;
@@ -97,7 +97,12 @@ pub(super) fn place_left_off_first(
     let least = LEAST_SHARE.max(most * SAME_SHARE);
     let fitting = lines.into_iter().filter(|(share, _)| *share >= least);
     let of_section = |line: &RankedAnswer| line.context.as_deref() == Some(LEFT_OFF);
-    let best = fitting.max_by_key(|(_, line)| (of_section(line), line.time));
+    // What a branch is called says more than what was once asked on it.
+    let is_of_branch = |line: &RankedAnswer| {
+        let branch = line.text.split(" · ").next().unwrap_or_default();
+        !is_of_anything && lexical.share(&words_in(branch, lexical), is_unsaid) >= LEAST_SHARE
+    };
+    let best = fitting.max_by_key(|(_, line)| (is_of_branch(line), of_section(line), line.time));
     let Some((_, line)) = best else {
         return place_first(answers, (COMPARED, LEAST_SCORE), tells_left_off);
     };

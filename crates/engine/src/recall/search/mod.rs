@@ -330,11 +330,14 @@ impl Search<'_> {
             answers = value_first::place_value_first(answers, &ranking.lexical);
         }
         if ranking.asks_what_holds || rule_first::asks_for_rule(question.text) {
-            let lines = fetcher.lines_that_name_all(&ranked).await?;
+            let names_all = rule_first::names_all_but_unsaid;
+            let lines = fetcher.lines_that_name_all(&ranked, names_all).await?;
             answers = rule_first::place_rule_first(answers, lines, &ranking.lexical);
         }
         if cause_first::asks_for_cause(question.text) {
-            answers = cause_first::place_cause_first(answers, &ranking.lexical);
+            let names_all = cause_first::names_all_but_unsaid;
+            let lines = fetcher.lines_that_name_all(&ranked, names_all).await?;
+            answers = cause_first::place_cause_first(answers, lines, &ranking.lexical);
         }
         if left_off::asks_where_left_off(question.text) {
             let lines = match self.may_add_lines() {

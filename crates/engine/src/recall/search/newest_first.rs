@@ -119,8 +119,12 @@ fn is_talk(answer: &RankedAnswer) -> bool {
 }
 
 pub(super) fn words_of(answer: &RankedAnswer, lexical: &LexicalQuery<'_>) -> QueryTermCounts {
-    let terms = Terms::of(&index_text(&answer.text));
-    lexical.text_stats(&terms).whole
+    words_in(&answer.text, lexical)
+}
+
+/// The words of the question that a text has.
+pub(super) fn words_in(text: &str, lexical: &LexicalQuery<'_>) -> QueryTermCounts {
+    lexical.text_stats(&Terms::of(&index_text(text))).whole
 }
 
 #[cfg(test)]

@@ -126,3 +126,47 @@ fn whether_work_is_finished_is_answered_by_where_it_stands() {
     let texts = memory.texts(&question("what does the rigging need?"));
     assert_ne!(texts[0], line);
 }
+
+#[test]
+fn a_rule_is_not_of_what_stands_in_brackets_behind_it() {
+    let memory =
+        Memory::of(&["The kite box holds ropes: forty ropes in the box of the kite, no more."]);
+    let line =
+        "\"never push without asking me\" (refused `git push origin kite-box-rope`) [0001:L1]";
+    let place = ("MEMORY.md", "What ada insisted on");
+    memory.write_below(&project_scope("kite"), place, line);
+    let texts = memory.texts(&question("how many ropes does the kite box hold?"));
+    assert_ne!(texts[0], line);
+    assert_eq!(memory.texts(&question("may I push?"))[0], line);
+}
+
+#[test]
+fn of_branches_the_one_that_is_called_so_tells_where_work_stands() {
+    let memory = Memory::of(&["did we push the kite tail?", "The kite tail is not pushed."]);
+    let older = "ada/kite-tail · 2 March · success · 2 commits, not pushed [0001:L1]";
+    memory.write_below(
+        &project_scope("kite"),
+        ("branches.md", "ada/kite-tail"),
+        older,
+    );
+    let newer = "ada/bridle · 9 March · \"where were we with the kite tail?\" [0002:L1]";
+    memory.write_below(&project_scope("kite"), ("MEMORY.md", LEFT_OFF), newer);
+    assert_eq!(
+        memory.texts(&question("did we push the kite tail?"))[0],
+        older
+    );
+}
+
+#[test]
+fn a_trap_that_names_all_answers_before_much_talk() {
+    let talk: Vec<String> = (0..30)
+        .map(|n| format!("the bug with the bridle, and no one knows why {n}"))
+        .collect();
+    let memory = Memory::of(&talk.iter().map(String::as_str).collect::<Vec<_>>());
+    let line = "The root cause: the bridle was measured while wet. [0001:L1]";
+    memory.write_below(&project_scope("kite"), ("MEMORY.md", FAILED), line);
+    assert_eq!(
+        memory.texts(&question("what was the bug with the bridle?"))[0],
+        line
+    );
+}

@@ -8,7 +8,7 @@ use daybook_domain::index::MemoryLayer;
 use daybook_domain::{ObservationKind, ObservationOrigin};
 use daybook_text::lazy_pattern::LazyPattern;
 
-use super::newest_first::words_of;
+use super::newest_first::words_in;
 use super::{RankedAnswer, place_first};
 use crate::consolidate::holds_rules;
 use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
@@ -68,7 +68,7 @@ pub(super) fn place_rule_first(
     lexical: &LexicalQuery<'_>,
 ) -> Vec<RankedAnswer> {
     let names_all = |answer: &RankedAnswer| {
-        let words = words_of(answer, lexical);
+        let words = words_in(stated(&answer.text), lexical);
         lexical.share(&words, |concept| concept.is_light) >= LEAST_SHARE
     };
     let is_wanted =
@@ -80,14 +80,25 @@ pub(super) fn place_rule_first(
         return answers;
     };
     let least = LEAST_SCORE_OF_LINE * first.parts.total();
+    let states_all =
+        |line: &RankedAnswer| names_all_but_unsaid(&words_in(stated(&line.text), lexical), lexical);
     let line = lines
         .into_iter()
-        .find(|line| is_rule(line) && line.parts.total() >= least);
+        .find(|line| is_rule(line) && line.parts.total() >= least && states_all(line));
     if let Some(line) = line {
         answers.retain(|answer| (answer.layer, &answer.text) != (line.layer, &line.text));
         answers.insert(0, line);
     }
     answers
+}
+
+/// What a line states, without what stands behind it in brackets: a refused `git push origin tide-cache` is no rule for caches.
+fn stated(text: &str) -> &str {
+    let quoted = text
+        .strip_prefix('"')
+        .and_then(|text| text.split_once("\" ("));
+    let stated = quoted.or_else(|| text.split_once(" ("));
+    stated.map_or(text, |(stated, _)| stated)
 }
 
 /// Whether it is a line of memory below a heading of rules, or a person's rule that such a line may be made of.
