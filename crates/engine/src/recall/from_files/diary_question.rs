@@ -35,12 +35,27 @@ static ASKS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Names no days, but the latest ones.
-static LATEST: LazyLock<LazyPattern> = LazyLock::new(|| {
-    LazyPattern::new(
-        r"\b(?:recently|lately|last time|(?:the |our |my )?last session|kürzlich|neulich|zuletzt|letztens|recientemente|últimamente)\b|\bbeen (?:doing|working on|up to)\b|最近",
-    )
-});
+/// Words that name no days, but the latest ones.
+const LATEST: [&str; 18] = [
+    "recently",
+    "lately",
+    "last time",
+    "the last session",
+    "our last session",
+    "my last session",
+    "last session",
+    "kürzlich",
+    "neulich",
+    "zuletzt",
+    "letztens",
+    "recientemente",
+    "últimamente",
+    "been doing",
+    "been working on",
+    "been up to",
+    "最近",
+    "in letzter zeit",
+];
 
 /// Words of such questions that are not what they are about.
 const ACTS: [&str; 84] = [
@@ -152,19 +167,14 @@ pub(super) struct DiaryQuestion {
 impl DiaryQuestion {
     /// Parses a question that is asked on `today`; `None` for other questions.
     pub(super) fn parse(question: &str, today: Date) -> Option<Self> {
+        // What needs no pattern comes first: most questions name no period.
+        let (days, rest) = match named_days(question, today) {
+            Some((days, rest)) => (Some(days), rest),
+            None => (None, without_latest(question)?),
+        };
         if !matches_any(&ASKS, question) {
             return None;
         }
-        let (days, rest) = match named_days(question, today) {
-            Some((days, rest)) => (Some(days), rest),
-            None => {
-                let small = question.to_lowercase();
-                let latest = LATEST
-                    .if_possible(&small)
-                    .filter(|it| it.is_match(&small))?;
-                (None, latest.replace_all(&small, " ").into_owned())
-            }
-        };
         let query = Query::parse(&rest);
         // Where no other word remains, the stop words of a question are its concepts.
         let is_about = |word: &str| !ACTS.contains(&word) && !is_stop_word(word);
@@ -191,6 +201,13 @@ impl DiaryQuestion {
         let named = self.things.iter().filter(|thing| thing.iter().any(has));
         named.count() as f64 >= LEAST_SHARE * self.things.len() as f64
     }
+}
+
+/// A question that asks for the latest without the words that say so; `None` for others.
+fn without_latest(question: &str) -> Option<String> {
+    let small = question.to_lowercase();
+    let latest = LATEST.iter().find(|latest| small.contains(**latest))?;
+    Some(small.replace(latest, " "))
 }
 
 fn wanted(question: &str) -> WantedLines {

@@ -41,173 +41,217 @@ const UNSAID: [&str; 14] = [
     "proyecto",
 ];
 
-/// Each of them, with the form of its questions, in small letters.
-static FORMS: LazyLock<Vec<(SectionQuestion, LazyPattern)>> = LazyLock::new(|| {
-    use SectionQuestion::{All, Decisions, Done, Habits, Open, Rules, Traps, Values};
-    let forms = [
-        (
-            All,
-            r"^(?:so |and )?what (?:else )?(?:do|did) you (?:know|remember)(?: on| about| of)? (?:me|us|my work|(?:this|the|our) (?:project|repo|repository|codebase)|how (?:i|we) work)\b",
-        ),
-        (
-            All,
-            r"^(?:so |and )?what (?:should|must|do|does) (?:i|you|an? agent|one|we)(?: need to| have to)? know (?:about (?:me|us|(?:this|the|our) (?:project|repo|repository|codebase)|how (?:i|we) work)|before (?:i |we |you )?(?:start|begin)\w*)\b",
-        ),
-        (
-            All,
-            r"^(?:please )?(?:tell|show) me (?:everything|what|all)(?: that)? you (?:know|remember)(?: (?:about|of) (?:me|us|(?:this|the|our) project))?\b",
-        ),
-        (
-            All,
-            r"^was wei(?:ß|ss)t du (?:über|von) (?:mich|mir|uns|dieses projekt|das projekt)\b",
-        ),
-        (
-            All,
-            r"^¿?qu[ée] sabes (?:de|sobre) (?:m[íi]|nosotros|este proyecto|el proyecto)\b",
-        ),
-        (
-            All,
-            "你(?:知道|记得)(?:我|我们|这个项目)(?:的)?(?:什么|哪些)|关于(?:我|我们|这个项目)你(?:知道|记得)什么",
-        ),
-        (
-            Rules,
-            r"^(?:so |and )?(?:what|which)(?:'s| is| are| were)? (?:all )?(?:my|our|the|your|any) (?:coding |general |current |project |working )*(?:rules?|preferences?|conventions?|guidelines?|standards?|instructions?|ways of working)\b",
-        ),
-        (
-            Rules,
-            r"^(?:so |and )?(?:what|which) (?:coding |general |current |project |working )*(?:rules|preferences|conventions|guidelines|standards|instructions) (?:do|did|should|must|have|has|are|apply|hold)(?: (?:i|we|you|agents?|an agent|there))?(?: (?:have|follow|use|know|given|set|apply|keep))?\b",
-        ),
-        (
-            Rules,
-            r"^(?:please )?(?:list|show|name|tell me|give me|recall)(?: me)?(?: all)?(?: of)? (?:my|our|the|your|any|known) (?:coding |general |current |project |working )*(?:rules|preferences|conventions|guidelines|standards|instructions)\b",
-        ),
-        (
-            Rules,
-            r"^(?:so |and )?how (?:do|should) (?:i|we|you|agents?) (?:usually )?work(?: here| together| in (?:this|the) (?:project|repo|repository|codebase)| with (?:me|us))?\W*$",
-        ),
-        (
-            Rules,
-            r"^(?:so |and )?what (?:do|did|does) (?:i|we) (?:insist on|prefer|care about|like|dislike|want|expect)\W*$",
-        ),
-        (
-            Rules,
-            r"^(?:so |and )?what (?:should|must|may|can) (?:i|you|we|agents?|an agent) (?:not|never|always) do\W*$",
-        ),
-        (
-            Rules,
-            r"^(?:was|welche)(?: sind)? (?:meine|unsere|die) (?:regeln|vorlieben|konventionen|vorgaben|richtlinien)\b",
-        ),
-        (
-            Rules,
-            r"^welche (?:regeln|vorlieben|konventionen|vorgaben) (?:habe|haben|gelten)\b",
-        ),
-        (
-            Rules,
-            r"^¿?(?:cu[áa]les|qu[ée]) (?:son )?(?:mis|nuestras|las) (?:reglas|preferencias|convenciones|normas)\b",
-        ),
-        (
-            Rules,
-            "(?:我|我们|这个项目)?(?:的|有哪些|有什么)(?:规则|偏好|约定|规范|习惯)",
-        ),
-        (
-            Habits,
-            r"^(?:so |and )?what (?:do|did) (?:i|we) (?:always|often|usually|repeatedly|keep) (?:ask|asking|want|request|requesting)(?: for| you| you for)?\W*$",
-        ),
-        (Habits, r"^(?:so |and )?what are (?:my|our) habits\b"),
-        (
-            Decisions,
-            r"^(?:so |and )?(?:what|which)(?: are| were)?(?: all)?(?: the| our| my)?(?: important| main| big| key| current)? (?:decisions|choices)(?: (?:have|did|were|are|has)(?: (?:i|we|you|they|been|there))?)?(?: (?:made|make|taken|take|hold|stand|agreed on|decided))?\b",
-        ),
-        (
-            Decisions,
-            r"^(?:so |and )?what (?:have|has|did) (?:i|we) (?:decided?|agreed?)(?: on)?(?: so far| already| until now)?\W*$",
-        ),
-        (
-            Decisions,
-            r"^(?:please )?(?:list|show)(?: me)?(?: all)?(?: of)? (?:my|our|the) decisions\b",
-        ),
-        (
-            Decisions,
-            r"^was (?:haben wir|habe ich) (?:bisher |schon )?(?:entschieden|beschlossen)\W*$",
-        ),
-        (
-            Decisions,
-            r"^¿?qu[ée] (?:decisiones )?(?:hemos|he) (?:tomado|decidido)\W*$",
-        ),
-        (
-            Open,
-            r"^(?:so |and )?what(?:'s| is| are| was| were)? (?:still |there )?(?:open|unfinished|pending|outstanding|left(?: to do| over| open)?|to do|todo|incomplete)(?: here| now| right now| in (?:this|the) (?:project|repo))?\W*$",
-        ),
-        (
-            Open,
-            r"^(?:so |and )?(?:what|which)(?: are)?(?: all)?(?: the| our| my)? (?:open|unfinished|pending|outstanding|remaining) (?:questions|ends|items|issues|tasks|todos|points|things|threads|branches|work)(?: are there| do (?:i|we) have)?\b",
-        ),
-        (
-            Open,
-            r"^(?:so |and )?what(?:'s| is| should| do| can| are the| are my| are our)? (?:i |we |you |the |to )?(?:do )?(?:next|next steps?)\W*$",
-        ),
-        (
-            Open,
-            r"^(?:so |and )?where (?:did|do|have|are|were) (?:we|i) (?:left? off|leave off|stand|stop|stopped)\W*$",
-        ),
-        (
-            Open,
-            r"^was (?:ist|steht) (?:noch |als nächstes )?(?:offen|an|zu tun)\W*$",
-        ),
-        (
-            Open,
-            r"^¿?qu[ée] (?:queda|falta) (?:pendiente|abierto|por hacer)\W*$",
-        ),
-        (Open, "还有什么(?:没做|要做|未完成)|接下来(?:做|要做)什么"),
-        (
-            Traps,
-            r"^(?:so |and )?what (?:are|were) (?:the |our |all |some )?(?:known |common |usual )*(?:pitfalls|gotchas|traps|problems|issues|bugs|mistakes|failures|lessons)(?: learned| learnt)?\b",
-        ),
-        (
-            Traps,
-            r"^(?:so |and )?(?:what|which) (?:bugs|problems|issues|errors|mistakes|failures|traps|pitfalls) (?:did|have|has|were|are|do)(?: (?:we|i|you|been|there))?(?: (?:fix|fixed|have|had|hit|run into|ran into|see|seen|solve|solved|find|found|made|make|known))?\b",
-        ),
-        (
-            Traps,
-            r"^(?:so |and )?what (?:went wrong|failed|broke|has failed|has broken|keeps failing)(?: so far| before| here)?\W*$",
-        ),
-        (
-            Traps,
-            r"^(?:so |and )?what (?:have|did) (?:we|i|you) (?:learn|learned|learnt)(?: so far)?\W*$",
-        ),
-        (
-            Traps,
-            r"^(?:so |and )?what should (?:i|we|you|an agent) (?:avoid|watch out for|look out for|be careful (?:with|about|of)|beware of)\W*$",
-        ),
-        (
-            Done,
-            r"^(?:so |and )?what (?:have|has|did|was|is|were)(?: (?:i|we|you|been))? (?:done|do|finished?|completed?|accomplished?|achieved?|built|shipped)(?: so far| already| until now| yet)?\W*$",
-        ),
-        (
-            Values,
-            r"^(?:so |and )?what (?:has )?changed(?: over time| so far)?\W*$",
-        ),
-        (
-            Values,
-            r"^(?:so |and )?(?:what|which) (?:are )?(?:the |our )?(?:current )?(?:values|settings)(?: are set| do we (?:use|have)| hold)?\W*$",
-        ),
-    ];
-    let forms = forms.into_iter();
-    forms
-        .map(|(what, form)| (what, LazyPattern::new(form)))
-        .collect()
+/// The forms of one sort of question, in small letters.
+type Forms = LazyLock<Vec<LazyPattern>>;
+
+static FOR_ALL: Forms = LazyLock::new(|| {
+    patterns([
+        r"^(?:so |and )?what (?:else )?(?:do|did) you (?:know|remember)(?: on| about| of)? (?:me|us|my work|(?:this|the|our) (?:project|repo|repository|codebase)|how (?:i|we) work)\b",
+        r"^(?:so |and )?what (?:should|must|do|does) (?:i|you|an? agent|one|we)(?: need to| have to)? know (?:about (?:me|us|(?:this|the|our) (?:project|repo|repository|codebase)|how (?:i|we) work)|before (?:i |we |you )?(?:start|begin)\w*)\b",
+        r"^(?:please )?(?:tell|show) me (?:everything|what|all)(?: that)? you (?:know|remember)(?: (?:about|of) (?:me|us|(?:this|the|our) project))?\b",
+        r"^was wei(?:ß|ss)t du (?:über|von) (?:mich|mir|uns|dieses projekt|das projekt)\b",
+        r"^¿?qu[ée] sabes (?:de|sobre) (?:m[íi]|nosotros|este proyecto|el proyecto)\b",
+        "你(?:知道|记得)(?:我|我们|这个项目)(?:的)?(?:什么|哪些)|关于(?:我|我们|这个项目)你(?:知道|记得)什么",
+    ])
 });
+static FOR_RULES: Forms = LazyLock::new(|| {
+    patterns([
+        r"^(?:so |and )?(?:what|which)(?:'s| is| are| were)? (?:all )?(?:my|our|the|your|any) (?:coding |general |current |project |working )*(?:rules?|preferences?|conventions?|guidelines?|standards?|instructions?|ways of working)\b",
+        r"^(?:so |and )?(?:what|which) (?:coding |general |current |project |working )*(?:rules|preferences|conventions|guidelines|standards|instructions) (?:do|did|should|must|have|has|are|apply|hold)(?: (?:i|we|you|agents?|an agent|there))?(?: (?:have|follow|use|know|given|set|apply|keep))?\b",
+        r"^(?:please )?(?:list|show|name|tell me|give me|recall)(?: me)?(?: all)?(?: of)? (?:my|our|the|your|any|known) (?:coding |general |current |project |working )*(?:rules|preferences|conventions|guidelines|standards|instructions)\b",
+        r"^(?:so |and )?how (?:do|should) (?:i|we|you|agents?) (?:usually )?work(?: here| together| in (?:this|the) (?:project|repo|repository|codebase)| with (?:me|us))?\W*$",
+        r"^(?:so |and )?what (?:do|did|does) (?:i|we) (?:insist on|prefer|care about|like|dislike|want|expect)\W*$",
+        r"^(?:so |and )?what (?:should|must|may|can) (?:i|you|we|agents?|an agent) (?:not|never|always) do\W*$",
+        r"^(?:was|welche)(?: sind)? (?:meine|unsere|die) (?:regeln|vorlieben|konventionen|vorgaben|richtlinien)\b",
+        r"^welche (?:regeln|vorlieben|konventionen|vorgaben) (?:habe|haben|gelten)\b",
+        r"^¿?(?:cu[áa]les|qu[ée]) (?:son )?(?:mis|nuestras|las) (?:reglas|preferencias|convenciones|normas)\b",
+        "(?:我|我们|这个项目)?(?:的|有哪些|有什么)(?:规则|偏好|约定|规范|习惯)",
+    ])
+});
+static FOR_HABITS: Forms = LazyLock::new(|| {
+    patterns([
+        r"^(?:so |and )?what (?:do|did) (?:i|we) (?:always|often|usually|repeatedly|keep) (?:ask|asking|want|request|requesting)(?: for| you| you for)?\W*$",
+        r"^(?:so |and )?what are (?:my|our) habits\b",
+    ])
+});
+static FOR_DECISIONS: Forms = LazyLock::new(|| {
+    patterns([
+        r"^(?:so |and )?(?:what|which)(?: are| were)?(?: all)?(?: the| our| my)?(?: important| main| big| key| current)? (?:decisions|choices)(?: (?:have|did|were|are|has)(?: (?:i|we|you|they|been|there))?)?(?: (?:made|make|taken|take|hold|stand|agreed on|decided))?\b",
+        r"^(?:so |and )?what (?:have|has|did) (?:i|we) (?:decided?|agreed?)(?: on)?(?: so far| already| until now)?\W*$",
+        r"^(?:please )?(?:list|show)(?: me)?(?: all)?(?: of)? (?:my|our|the) decisions\b",
+        r"^was (?:haben wir|habe ich) (?:bisher |schon )?(?:entschieden|beschlossen)\W*$",
+        r"^¿?qu[ée] (?:decisiones )?(?:hemos|he) (?:tomado|decidido)\W*$",
+    ])
+});
+static FOR_OPEN: Forms = LazyLock::new(|| {
+    patterns([
+        r"^(?:so |and )?what(?:'s| is| are| was| were)? (?:still |there )?(?:open|unfinished|pending|outstanding|left(?: to do| over| open)?|to do|todo|incomplete)(?: here| now| right now| in (?:this|the) (?:project|repo))?\W*$",
+        r"^(?:so |and )?(?:what|which)(?: are)?(?: all)?(?: the| our| my)? (?:open|unfinished|pending|outstanding|remaining) (?:questions|ends|items|issues|tasks|todos|points|things|threads|branches|work)(?: are there| do (?:i|we) have)?\b",
+        r"^(?:so |and )?what(?:'s| is| should| do| can| are the| are my| are our)? (?:i |we |you |the |to )?(?:do )?(?:next|next steps?)\W*$",
+        r"^(?:so |and )?where (?:did|do|have|are|were) (?:we|i) (?:left? off|leave off|stand|stop|stopped)\W*$",
+        r"^was (?:ist|steht) (?:noch |als nächstes )?(?:offen|an|zu tun)\W*$",
+        r"^¿?qu[ée] (?:queda|falta) (?:pendiente|abierto|por hacer)\W*$",
+        "还有什么(?:没做|要做|未完成)|接下来(?:做|要做)什么",
+    ])
+});
+static FOR_TRAPS: Forms = LazyLock::new(|| {
+    patterns([
+        r"^(?:so |and )?what (?:are|were) (?:the |our |all |some )?(?:known |common |usual )*(?:pitfalls|gotchas|traps|problems|issues|bugs|mistakes|failures|lessons)(?: learned| learnt)?\b",
+        r"^(?:so |and )?(?:what|which) (?:bugs|problems|issues|errors|mistakes|failures|traps|pitfalls) (?:did|have|has|were|are|do)(?: (?:we|i|you|been|there))?(?: (?:fix|fixed|have|had|hit|run into|ran into|see|seen|solve|solved|find|found|made|make|known))?\b",
+        r"^(?:so |and )?what (?:went wrong|failed|broke|has failed|has broken|keeps failing)(?: so far| before| here)?\W*$",
+        r"^(?:so |and )?what (?:have|did) (?:we|i|you) (?:learn|learned|learnt)(?: so far)?\W*$",
+        r"^(?:so |and )?what should (?:i|we|you|an agent) (?:avoid|watch out for|look out for|be careful (?:with|about|of)|beware of)\W*$",
+    ])
+});
+static FOR_DONE: Forms = LazyLock::new(|| {
+    patterns([
+        r"^(?:so |and )?what (?:have|has|did|was|is|were)(?: (?:i|we|you|been))? (?:done|do|finished?|completed?|accomplished?|achieved?|built|shipped)(?: so far| already| until now| yet)?\W*$",
+    ])
+});
+static FOR_VALUES: Forms = LazyLock::new(|| {
+    patterns([
+        r"^(?:so |and )?what (?:has )?changed(?: over time| so far)?\W*$",
+        r"^(?:so |and )?(?:what|which) (?:are )?(?:the |our )?(?:current )?(?:values|settings)(?: are set| do we (?:use|have)| hold)?\W*$",
+    ])
+});
+
+/// Each sort of question: words of which it has one, and its forms, which are parsed for the first question with such a word.
+static SORTS: [(SectionQuestion, &[&str], &Forms); 8] = [
+    (
+        SectionQuestion::All,
+        &["know", "remember", "wei", "sabes", "知道", "记得"],
+        &FOR_ALL,
+    ),
+    (
+        SectionQuestion::Rules,
+        &[
+            "rule",
+            "preference",
+            "convention",
+            "guideline",
+            "standard",
+            "instruction",
+            "work",
+            "insist",
+            "prefer",
+            "care about",
+            "like",
+            "want",
+            "expect",
+            "not do",
+            "never do",
+            "always do",
+            "regeln",
+            "vorlieben",
+            "konventionen",
+            "vorgaben",
+            "richtlinien",
+            "reglas",
+            "preferencias",
+            "convenciones",
+            "normas",
+            "规",
+            "偏好",
+            "约定",
+            "习惯",
+        ],
+        &FOR_RULES,
+    ),
+    (
+        SectionQuestion::Habits,
+        &["ask", "want", "request", "habits"],
+        &FOR_HABITS,
+    ),
+    (
+        SectionQuestion::Decisions,
+        &[
+            "deci",
+            "choices",
+            "agree",
+            "entschieden",
+            "beschlossen",
+            "tomado",
+        ],
+        &FOR_DECISIONS,
+    ),
+    (
+        SectionQuestion::Open,
+        &[
+            "open",
+            "unfinished",
+            "pending",
+            "outstanding",
+            "left",
+            "to do",
+            "todo",
+            "incomplete",
+            "remaining",
+            "next",
+            "stand",
+            "stop",
+            "leave",
+            "offen",
+            "steht",
+            "zu tun",
+            "pendiente",
+            "abierto",
+            "por hacer",
+            "还有",
+            "接下来",
+        ],
+        &FOR_OPEN,
+    ),
+    (
+        SectionQuestion::Traps,
+        &[
+            "pitfall", "gotcha", "trap", "problem", "issue", "bug", "mistake", "failure", "lesson",
+            "error", "wrong", "fail", "broke", "learn", "avoid", "out for", "careful", "beware",
+        ],
+        &FOR_TRAPS,
+    ),
+    (
+        SectionQuestion::Done,
+        &[
+            "do",
+            "finish",
+            "complete",
+            "accomplish",
+            "achieve",
+            "built",
+            "shipped",
+        ],
+        &FOR_DONE,
+    ),
+    (
+        SectionQuestion::Values,
+        &["chang", "values", "settings"],
+        &FOR_VALUES,
+    ),
+];
+
+fn patterns<const N: usize>(forms: [&str; N]) -> Vec<LazyPattern> {
+    forms.into_iter().map(LazyPattern::new).collect()
+}
 
 impl SectionQuestion {
     /// Parses a question; `None` for one that asks for anything else, or for less.
     pub(super) fn parse(question: &str) -> Option<Self> {
         let small = question.to_lowercase().replace('’', "'");
         let small = small.trim();
-        FORMS.iter().find_map(|(what, form)| {
-            let found = form.if_possible(small)?.find(small)?;
-            let rest = format!("{} {}", &small[..found.start()], &small[found.end()..]);
-            is_empty(&rest).then_some(*what)
-        })
+        let has = |words: &[&str]| words.iter().any(|word| small.contains(word));
+        let is_one = |form: &LazyPattern| {
+            let found = form.if_possible(small).and_then(|form| form.find(small));
+            found.is_some_and(|found| {
+                is_empty(&format!(
+                    "{} {}",
+                    &small[..found.start()],
+                    &small[found.end()..]
+                ))
+            })
+        };
+        let mut sorts = SORTS.iter();
+        let sort = sorts.find(|(_, words, forms)| has(words) && forms.iter().any(is_one));
+        sort.map(|(what, ..)| *what)
     }
 
     /// The sections that answer it, in this order, by words of their headings.

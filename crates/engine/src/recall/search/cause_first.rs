@@ -47,9 +47,33 @@ static ASKS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     .collect()
 });
 
+/// Words of which each form has one: without any, no form is parsed.
+const ASKING: [&str; 19] = [
+    "why",
+    "how come",
+    "caus",
+    "wrong",
+    "broke",
+    "reason",
+    "bug",
+    "culprit",
+    "explanation",
+    "problem",
+    "in the end",
+    "warum",
+    "wieso",
+    "weshalb",
+    "woran",
+    "por qu",
+    "a qu",
+    "为",
+    "原因",
+];
+
 /// Whether a question asks for a cause.
 pub(super) fn asks_for_cause(question: &str) -> bool {
-    matches_any(&ASKS, question)
+    let small = question.to_lowercase();
+    ASKING.iter().any(|word| small.contains(word)) && matches_any(&ASKS, question)
 }
 
 /// Whether a text of these words names what a question is about. What a trap may leave out does not count.
