@@ -21,6 +21,8 @@ use super::{LEFT_OFF_ENTRIES, MemoryEntry, MemoryInput, MemorySection};
 pub const LEFT_OFF: &str = "Where we left off";
 /// Most characters of quoted last words.
 const LAST_WORDS: usize = 200;
+/// Length of a session up to which it may have been in passing, in milliseconds: ten minutes.
+const IN_PASSING: i64 = 10 * 60 * 1000;
 /// Most characters of what the work is called.
 const NAME: usize = 100;
 
@@ -117,9 +119,9 @@ fn is_unanswered(account: &SessionAccount) -> bool {
 
 /// Where a branch stands.
 pub(super) struct BranchState<'a> {
-    /// The session that tells it: the last one if it left something open, else the last one that came to something, because a
-    /// question that was asked and answered changes nothing. The last one where none did, and where sessions that have nothing
-    /// to do with each other share a branch.
+    /// The session that tells it: the last one that was not in passing, because a question that was asked and answered changes
+    /// nothing. The last one of all where each was, where it left something open, and where sessions that have nothing to do
+    /// with each other share a branch.
     pub(super) last: &'a SessionAccount,
     /// The branch's sessions.
     sessions: usize,
@@ -132,7 +134,7 @@ impl<'a> BranchState<'a> {
     pub(super) fn of(on_branch: &[&'a SessionAccount]) -> Option<Self> {
         let latest = |one: &&&SessionAccount| (one.to_at, one.label.clone());
         let newest = *on_branch.iter().max_by_key(latest)?;
-        let told = on_branch.iter().filter(|one| came_to_something(one));
+        let told = on_branch.iter().filter(|one| !was_in_passing(one));
         let is_shared = is_shared_branch(newest.branch.as_deref().unwrap_or_default());
         let last = match is_shared || is_unanswered(newest) {
             true => newest,
@@ -146,8 +148,12 @@ impl<'a> BranchState<'a> {
     }
 }
 
-fn came_to_something(account: &SessionAccount) -> bool {
-    account.commits > 0 || account.title.is_some() || account.outcome != Outcome::Uncertain
+/// Whether a session was short and came to nothing.
+fn was_in_passing(account: &SessionAccount) -> bool {
+    let came_to_something =
+        account.commits > 0 || account.title.is_some() || account.outcome != Outcome::Uncertain;
+    let lasted = account.to_at.0.saturating_sub(account.from_at.0);
+    !came_to_something && lasted < IN_PASSING
 }
 
 fn is_open(account: &SessionAccount) -> bool {
@@ -227,7 +233,7 @@ mod tests {
 
     use super::*;
 
-    /// A session of the branch `tides` that came to nothing, with so many commits.
+    /// A short session of the branch `tides` with so many commits.
     fn account(at: i64, commits: u32) -> SessionAccount {
         let label = format!("{at:04}");
         SessionAccount {
@@ -273,6 +279,10 @@ mod tests {
         check(&[account(1, 2), account(2, 1)], ("0002", true));
         // None came to anything.
         check(&[account(1, 0), account(2, 0)], ("0002", true));
+        // What took its time was no question in passing.
+        let mut long = account(2, 0);
+        long.to_at = Timestamp(2 + IN_PASSING);
+        check(&[account(1, 2), long], ("0002", true));
         assert!(BranchState::of(&[]).is_none());
     }
 
