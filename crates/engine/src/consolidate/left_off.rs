@@ -46,12 +46,13 @@ pub(super) fn left_off_section(
             let state = BranchState::of(&on_branch)?;
             // Finished work is no open end, and a question that was answered is none, but where the newest session was is
             // always shown.
-            (has_open_work(state.last) || has_newest).then_some(state)
+            (state.has_open_work() || has_newest).then_some(state)
         })
         .collect();
     // Unanswered and unfinished work comes before work with any other end.
-    lasts.sort_by_key(|BranchState { last, .. }| {
-        (!is_open(last), Reverse(last.to_at), last.label.clone())
+    lasts.sort_by_key(|state| {
+        let last = state.last;
+        (!state.is_open(), Reverse(last.to_at), last.label.clone())
     });
     lasts.truncate(LEFT_OFF_ENTRIES);
     let shown: Vec<&str> = lasts
@@ -104,15 +105,6 @@ fn is_taken_up(open: &MergedObservation, accounts: &[SessionAccount]) -> bool {
         })
 }
 
-/// Whether something may be left to do: an open question, an unanswered request, or work without an end.
-fn has_open_work(account: &SessionAccount) -> bool {
-    let has_work = account.commits > 0
-        || account.title.is_some()
-        || matches!(account.outcome, Outcome::Partial | Outcome::Fail);
-    let is_finished = account.outcome == Outcome::Success;
-    is_unanswered(account) || (has_work && !is_finished)
-}
-
 fn is_unanswered(account: &SessionAccount) -> bool {
     account.open_question.is_some() || (account.last_words.is_some() && !account.answered)
 }
@@ -146,6 +138,24 @@ impl<'a> BranchState<'a> {
             is_last: last.session == newest.session,
         })
     }
+
+    /// Whether something may be left to do: an open question, an unanswered request, or work without an end.
+    fn has_open_work(&self) -> bool {
+        let Self { last, .. } = self;
+        let has_work = last.commits > 0
+            || last.title.is_some()
+            || matches!(last.outcome, Outcome::Partial | Outcome::Fail);
+        self.is_unanswered() || (has_work && last.outcome != Outcome::Success)
+    }
+
+    fn is_open(&self) -> bool {
+        self.is_unanswered() || matches!(self.last.outcome, Outcome::Partial | Outcome::Fail)
+    }
+
+    /// Whether the session ended with a question or a request. Where another one came after it, work went on.
+    fn is_unanswered(&self) -> bool {
+        self.is_last && is_unanswered(self.last)
+    }
 }
 
 /// Whether a session was short and came to nothing.
@@ -154,10 +164,6 @@ fn was_in_passing(account: &SessionAccount) -> bool {
         account.commits > 0 || account.title.is_some() || account.outcome != Outcome::Uncertain;
     let lasted = account.to_at.0.saturating_sub(account.from_at.0);
     !came_to_something && lasted < IN_PASSING
-}
-
-fn is_open(account: &SessionAccount) -> bool {
-    is_unanswered(account) || matches!(account.outcome, Outcome::Partial | Outcome::Fail)
 }
 
 /// Where a branch stands after a session: what the work is called, its commits, and what is open.
@@ -181,11 +187,11 @@ pub(super) fn branch_entry(input: &MemoryInput, state: &BranchState<'_>) -> Memo
     }
     parts.push(commits_with_last_subject(last));
     let mut cited: Vec<u32> = Vec::new();
-    if let Some(open) = &last.open_question {
+    if let Some(open) = last.open_question.as_ref().filter(|_| state.is_last) {
         let open_question = quoted(&shorten(&open.text, LAST_WORDS));
         parts.push(format!("open: the agent asked {open_question}"));
         cited.extend(&open.lines);
-    } else if let Some(words) = last.last_words.as_ref().filter(|_| !last.answered) {
+    } else if let Some(words) = last.last_words.as_ref().filter(|_| state.is_unanswered()) {
         let said = quoted(&shorten(&words.text, LAST_WORDS));
         parts.push(format!("last words: {said} — unanswered"));
     }
