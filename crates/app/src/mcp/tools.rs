@@ -149,7 +149,8 @@ fn tool(kind: ToolKind) -> Tool {
             "recall",
             "Recall from memory",
             "Find what is remembered from earlier sessions: decisions, preferences, values, fixes, \
-             and what was said. Each answer has its scope and a citation for `show`. The field \
+             and what was said; what was done yesterday, last week or on a day; all preferences, \
+             decisions, traps or open ends. Each answer has its scope and a citation for `show`. The field \
              `confidence` says whether the question was ever discussed: rely on answers that are \
              `likely`; check `weak` ones with `show`; with `unlikely` nothing answers it, so do not \
              present what comes as an answer.",
