@@ -14,7 +14,7 @@ use daybook_domain::{Reach, Scope, SessionId};
 use daybook_engine::files::layout::run_folder;
 use daybook_engine::files::reindex::is_indexed_as_it_is;
 use daybook_engine::hook_events::shown_lines::ShownLines;
-use daybook_engine::recall::from_files::{answer_from_files, asks_for_page};
+use daybook_engine::recall::from_files::answer_from_files;
 use daybook_engine::recall::persons_words::use_persons_words;
 use daybook_engine::recall::prompt::{
     self, MemoryLine, PROMPT_ANSWERS, PROMPT_LINES, SessionKnowledge, select_lines,
@@ -39,9 +39,7 @@ pub(super) fn prompt_text(session: &HookSession<'_>, prompt: &str) -> Option<Str
     if settings.store != MemoryPlace::Folder || Instant::now() >= until {
         return None;
     }
-    let asks_for_page = || asks_for_page(prompt, SystemClock.now(), &settings.zone);
-    let question = prompt::recall_question(prompt)
-        .or_else(|| asks_for_page().then(|| prompt.trim().to_owned()))?;
+    let question = prompt::question_of_prompt(prompt, SystemClock.now(), &settings.zone)?;
     let lines = match find_lines(session, &question, until) {
         Ok(lines) => lines,
         Err(error) => {

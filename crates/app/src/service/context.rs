@@ -118,7 +118,9 @@ async fn lines_for_prompt(
     query: &ContextQuery,
     loaded: &HostText,
 ) -> Result<Vec<MemoryLine>> {
-    let Some(text) = query.prompt.as_deref().and_then(prompt::recall_question) else {
+    let (now, zone) = (daybook.clock.now(), &daybook.settings.zone);
+    let prompt = query.prompt.as_deref();
+    let Some(text) = prompt.and_then(|it| prompt::question_of_prompt(it, now, zone)) else {
         return Ok(Vec::new());
     };
     let question = RecallQuery {

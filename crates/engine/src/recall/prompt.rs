@@ -5,9 +5,11 @@
 //!
 //! Not here: the search (`search`), and the record of lines a session was shown (`hook_events::shown_lines`).
 
-use daybook_domain::{Citation, EventId, Origin, SessionId};
+use daybook_domain::{Citation, EventId, Origin, SessionId, Timestamp};
+use jiff::tz::TimeZone;
 
 use super::confidence::Likelihood;
+use super::from_files::asks_for_page;
 use super::host_text::{HostText, plain};
 use super::query::Query;
 use super::rank::ScoreParts;
@@ -100,8 +102,7 @@ fn split_citations(line: &str) -> (&str, Vec<Citation>) {
 
 /// The question to ask recall for a prompt; `None` for a prompt that memory cannot answer: a command of the host or of
 /// its shell, a confirmation, a few words.
-#[must_use]
-pub fn recall_question(prompt: &str) -> Option<String> {
+fn recall_question(prompt: &str) -> Option<String> {
     let Stripped::Remaining(prompt) = strip(prompt) else {
         return None;
     };
@@ -111,6 +112,13 @@ pub fn recall_question(prompt: &str) -> Option<String> {
     }
     let question = prompt.replace(QUOTATION, " ");
     (Query::parse(&question).content_words() >= FEWEST_WORDS).then_some(question)
+}
+
+/// The question to ask recall for a prompt of `now`, also where it asks for a page of memory in fewer words.
+#[must_use]
+pub fn question_of_prompt(prompt: &str, now: Timestamp, zone: &TimeZone) -> Option<String> {
+    let page = || asks_for_page(prompt, now, zone).then(|| prompt.trim().to_owned());
+    recall_question(prompt).or_else(page)
 }
 
 /// Whether a prompt begins with a command's name, such as `/review` or `/mcp:list`, and not with a path.

@@ -62,8 +62,10 @@ impl Diaries {
                 below: Vec::new(),
             },
         };
-        let mut recalled = RecallResult::default();
-        recalled.answers = vec![answer(&other, &other.entry.line, None, &TimeZone::UTC)];
+        let mut recalled = RecallResult {
+            answers: vec![answer(&other, &other.entry.line, None, &TimeZone::UTC)],
+            ..RecallResult::default()
+        };
         let place = (self.root.path(), &Tenant::local(), &TimeZone::UTC);
         run(answer_from_files(
             &self.store,

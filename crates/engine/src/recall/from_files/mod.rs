@@ -70,8 +70,10 @@ pub async fn answer_from_files(
         .and_then(|today| Some((DiaryQuestion::parse(question.text, today)?, today)));
     let found = if let Some((asked, today)) = of_diary {
         let scopes = scopes(store, tenant, &question.reach).await?;
+        let mut answers = diary::find(root, &scopes, (&asked, today), (limit, zone));
+        answers.retain(|answer| question.until.is_none_or(|until| answer.time <= until));
         FoundLines {
-            answers: diary::find(root, &scopes, (&asked, today), (limit, zone)),
+            answers,
             are_all: asked.is_about_all(),
         }
     } else if let Some(asked) = SectionQuestion::parse(question.text) {
