@@ -9,6 +9,7 @@ pub mod from_files;
 pub mod host_text;
 pub mod interface_use;
 mod lexical;
+mod page_entries;
 pub mod persons_words;
 mod phrases;
 pub mod plan;

@@ -9,16 +9,14 @@
 //!
 //! Not here: which scopes apply, reading their files, and selecting lines for a prompt (`prompt`).
 
-pub(super) mod entries;
 mod pages;
 
 use std::collections::HashSet;
 
 pub use pages::{ScopePage, assemble_pages};
 
-use entries::{ContextEntry, LINES, branch_entries, comparable, entries};
-
 use super::host_text::HostText;
+use super::page_entries::{LINES, PageEntry, branch_entries, comparable, entries};
 use super::prompt::{LineFingerprints, MemoryLine, PROMPT_LINES};
 use super::worked_file::WorkedFile;
 use daybook_text::fence::escape;
@@ -91,8 +89,8 @@ pub fn assemble(
 ) -> MemoryContext {
     let budget = budget.saturating_sub(tokens(&framed(program, "", 99)));
     let memories = applies.iter().enumerate();
-    let entries: Vec<ContextEntry> = memories
-        .flat_map(|(at, memory)| entries(at, memory))
+    let entries: Vec<PageEntry> = memories
+        .flat_map(|(at, memory)| entries(at, &memory.text))
         .filter(|entry| !loaded.contains_entry(&entry.text))
         .collect();
     let mut builder = ContextBuilder {
@@ -118,15 +116,15 @@ struct ContextBuilder {
 
 impl ContextBuilder {
     /// Selects entries by rank, and adds them in memory's own order.
-    fn add_standing_entries(&mut self, applies: &[ScopeMemory], entries: &[ContextEntry]) {
-        let mut ranked: Vec<&ContextEntry> = entries
+    fn add_standing_entries(&mut self, applies: &[ScopeMemory], entries: &[PageEntry]) {
+        let mut ranked: Vec<&PageEntry> = entries
             .iter()
             .filter(|entry| !entry.is_left_off())
             .filter(|entry| entry.is_asked_for() || entry.nth < SECTION)
             .collect();
         ranked.sort_by_key(|entry| (entry.rank, entry.memory, entry.place));
         let mut headed = HashSet::new();
-        let mut chosen: Vec<&ContextEntry> = Vec::new();
+        let mut chosen: Vec<&PageEntry> = Vec::new();
         for entry in ranked {
             let heading = (entry.memory, &*entry.section);
             let title = (!headed.contains(&heading)).then(|| {
@@ -160,7 +158,7 @@ impl ContextBuilder {
     fn add_current_work(
         &mut self,
         applies: &[ScopeMemory],
-        entries: &[ContextEntry],
+        entries: &[PageEntry],
         work: &CurrentWork<'_>,
         loaded: &HostText,
     ) {

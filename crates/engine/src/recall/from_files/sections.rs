@@ -13,8 +13,7 @@ use crate::files::layout::{CURATED, folder};
 use crate::files::log_marks::page_text;
 use crate::files::own_secrets::masked;
 use crate::files::path::FilePath;
-use crate::recall::context::ScopeMemory;
-use crate::recall::context::entries::{ContextEntry, entries};
+use crate::recall::page_entries::{PageEntry, entries};
 use crate::recall::search::RankedAnswer;
 
 /// The lines of the sections that are asked for, at most `limit`: of one memory after the other. Where everything is asked
@@ -35,12 +34,8 @@ pub(super) fn find(
         let Some(text) = page_text(&folder(root, scope), &file) else {
             continue;
         };
-        let memory = ScopeMemory {
-            text: masked(&redactor, &text).into_owned(),
-            branches: String::new(),
-            whose: String::new(),
-        };
-        let lines = chosen(entries(0, &memory), asked, limit - answers.len());
+        let lines = entries(0, &masked(&redactor, &text));
+        let lines = chosen(lines, asked, limit - answers.len());
         answers.extend(lines.into_iter().map(|line| {
             let text = line.text.strip_prefix("- ").unwrap_or(&line.text);
             let heading = line.section.to_string();
@@ -50,18 +45,18 @@ pub(super) fn find(
     answers
 }
 
-fn chosen(lines: Vec<ContextEntry>, asked: SectionQuestion, limit: usize) -> Vec<ContextEntry> {
+fn chosen(lines: Vec<PageEntry>, asked: SectionQuestion, limit: usize) -> Vec<PageEntry> {
     let headings = asked.headings();
-    let section = |line: &ContextEntry| {
+    let section = |line: &PageEntry| {
         let heading = line.section.to_lowercase();
         headings.iter().position(|known| heading.contains(known))
     };
     let lines = lines.into_iter();
-    let mut wanted: Vec<((usize, usize), ContextEntry)> = lines
+    let mut wanted: Vec<((usize, usize), PageEntry)> = lines
         .filter_map(|line| {
             let place = match asked {
-                SectionQuestion::All => (line.nth(), section(&line)?),
-                _ => (section(&line)?, line.nth()),
+                SectionQuestion::All => (line.nth, section(&line)?),
+                _ => (section(&line)?, line.nth),
             };
             Some((place, line))
         })

@@ -1,10 +1,9 @@
-//! Reads the entries of memory files that a context may hold.
+//! Reads the entries of memory files that a context or an answer may hold.
 //!
 //! Not here: selecting among them.
 
 use std::rc::Rc;
 
-use super::ScopeMemory;
 use crate::consolidate::DECIDED;
 use crate::files::entry::{PageBlock, parse_blocks, without_marker};
 
@@ -26,7 +25,7 @@ const LEFT_OFF_RANK: usize = 0;
 const ASKED_FOR_RANK: usize = 2;
 
 /// An entry of a memory file.
-pub(in crate::recall) struct ContextEntry {
+pub(super) struct PageEntry {
     /// The rank of its section in [`ORDER`].
     pub(super) rank: usize,
     /// The index of its scope's memory.
@@ -35,16 +34,11 @@ pub(in crate::recall) struct ContextEntry {
     pub(super) place: usize,
     /// Its index in its section.
     pub(super) nth: usize,
-    pub(in crate::recall) section: Rc<str>,
-    pub(in crate::recall) text: String,
+    pub(super) section: Rc<str>,
+    pub(super) text: String,
 }
 
-impl ContextEntry {
-    /// Its index in its section.
-    pub(in crate::recall) fn nth(&self) -> usize {
-        self.nth
-    }
-
+impl PageEntry {
     /// Whether it is in the section of work that was left off.
     pub(super) fn is_left_off(&self) -> bool {
         self.rank == LEFT_OFF_RANK
@@ -56,13 +50,13 @@ impl ContextEntry {
     }
 }
 
-/// Reads the entries of the memory with the index `memory`.
-pub(in crate::recall) fn entries(memory: usize, applies: &ScopeMemory) -> Vec<ContextEntry> {
-    let mut entries: Vec<ContextEntry> = Vec::new();
+/// Reads the entries of the text of `MEMORY.md`, of the memory with the index `memory`.
+pub(super) fn entries(memory: usize, text: &str) -> Vec<PageEntry> {
+    let mut entries: Vec<PageEntry> = Vec::new();
     let mut section: Rc<str> = "".into();
     let mut section_rank = rank(&section);
     let mut nth = 0;
-    for block in &parse_blocks(&applies.text) {
+    for block in &parse_blocks(text) {
         if let PageBlock::Heading(level, line) = block {
             if *level == 2 {
                 section = heading_text(line).into();
@@ -77,7 +71,7 @@ pub(in crate::recall) fn entries(memory: usize, applies: &ScopeMemory) -> Vec<Co
         if entries.len() == LINES {
             break;
         }
-        entries.push(ContextEntry {
+        entries.push(PageEntry {
             rank: section_rank,
             memory,
             place: entries.len(),
