@@ -329,12 +329,14 @@ impl Search<'_> {
         if ranking.asks_what_holds {
             answers = value_first::place_value_first(answers, &ranking.lexical);
         }
-        if ranking.asks_what_holds || rule_first::asks_for_rule(question.text) {
+        let asks_for_rule = rule_first::asks_for_rule(question.text);
+        if ranking.asks_what_holds || asks_for_rule {
             let names_all = rule_first::names_all_but_unsaid;
             let lines = fetcher.lines_that_name_all(&ranked, names_all).await?;
             answers = rule_first::place_rule_first(answers, lines, &ranking.lexical);
         }
-        if cause_first::asks_for_cause(question.text) {
+        // "Why can't I amend?" is told by the rule.
+        if !asks_for_rule && cause_first::asks_for_cause(question.text) {
             let names_all = cause_first::names_all_but_unsaid;
             let lines = fetcher.lines_that_name_all(&ranked, names_all).await?;
             answers = cause_first::place_cause_first(answers, lines, &ranking.lexical);
