@@ -319,35 +319,8 @@ impl Search<'_> {
             true => value_first::COMPARED,
             false => newest_first::COMPARED,
         };
-        let mut answers = fetcher
-            .answers(&ranked, question.limit.max(compared))
-            .await?;
-        if !newest_first::asks_for_past(question.text) {
-            answers = newest_first::place_newest_first(answers, &ranking.lexical);
-        }
-        let mut answers = self.place_current_first(answers).await?;
-        if ranking.asks_what_holds {
-            answers = value_first::place_value_first(answers, &ranking.lexical);
-        }
-        let asks_for_rule = rule_first::asks_for_rule(question.text);
-        if ranking.asks_what_holds || asks_for_rule {
-            let names_all = rule_first::names_all_but_unsaid;
-            let lines = fetcher.lines_that_name_all(&ranked, names_all).await?;
-            answers = rule_first::place_rule_first(answers, lines, &ranking.lexical);
-        }
-        // "Why can't I amend?" is told by the rule.
-        if !asks_for_rule && cause_first::asks_for_cause(question.text) {
-            let names_all = cause_first::names_all_but_unsaid;
-            let lines = fetcher.lines_that_name_all(&ranked, names_all).await?;
-            answers = cause_first::place_cause_first(answers, lines, &ranking.lexical);
-        }
-        if left_off::asks_where_left_off(question.text) {
-            let lines = match self.may_add_lines() {
-                true => self.lines_of_files(query).await?,
-                false => Vec::new(),
-            };
-            answers = left_off::place_left_off_first(answers, lines, &ranking.lexical);
-        }
+        let found = fetcher.answers(&ranked, question.limit.max(compared));
+        let mut answers = self.place(query, &fetcher, &ranked, found.await?).await?;
         answers.truncate(limit);
         Ok(SearchOutcome {
             candidates: ranked.len(),
@@ -358,6 +331,44 @@ impl Search<'_> {
                 unanswered: Vec::new(),
             },
         })
+    }
+
+    /// Places what holds before what it replaced, and what is made for such a question before other answers.
+    async fn place(
+        &self,
+        query: &Query,
+        fetcher: &CandidateFetcher<'_>,
+        ranked: &[&RecallCandidate],
+        mut answers: Vec<RankedAnswer>,
+    ) -> Result<Vec<RankedAnswer>, StoreError> {
+        let (ranking, text) = (fetcher.ranking, self.question.text);
+        if !newest_first::asks_for_past(text) {
+            answers = newest_first::place_newest_first(answers, &ranking.lexical);
+        }
+        let mut answers = self.place_current_first(answers).await?;
+        if ranking.asks_what_holds {
+            answers = value_first::place_value_first(answers, &ranking.lexical);
+        }
+        let asks_for_rule = rule_first::asks_for_rule(text);
+        if ranking.asks_what_holds || asks_for_rule {
+            let names_all = rule_first::names_all_but_unsaid;
+            let lines = fetcher.lines_that_name_all(ranked, names_all).await?;
+            answers = rule_first::place_rule_first(answers, lines, &ranking.lexical);
+        }
+        // "Why can't I amend?" is told by the rule.
+        if !asks_for_rule && cause_first::asks_for_cause(text) {
+            let names_all = cause_first::names_all_but_unsaid;
+            let lines = fetcher.lines_that_name_all(ranked, names_all).await?;
+            answers = cause_first::place_cause_first(answers, lines, &ranking.lexical);
+        }
+        if left_off::asks_where_left_off(text) {
+            let lines = match self.may_add_lines() {
+                true => self.lines_of_files(query).await?,
+                false => Vec::new(),
+            };
+            answers = left_off::place_left_off_first(answers, lines, &ranking.lexical);
+        }
+        Ok(answers)
     }
 }
 
