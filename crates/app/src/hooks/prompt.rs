@@ -116,7 +116,7 @@ async fn search(
     let person = settings.person_scope();
     use_persons_words(store, session.root, &person, &question, &mut recalled).await?;
     let place = (session.root, &settings.tenant, &settings.zone);
-    answer_from_files(store, place, &question, &mut recalled).await?;
+    answer_from_files((store, store), place, &question, &mut recalled).await?;
     Ok(recalled)
 }
 

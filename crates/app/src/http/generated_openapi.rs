@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize as _;
+use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
@@ -77,12 +79,16 @@ fn add_examples(path: &mut PathItem) {
     }
 }
 
-/// The published document.
+/// The published document: a line for each value, so that a change of it can be read, and without indentation, which would be
+/// two fifths of what the program carries.
 fn text(document: &OpenApi) -> String {
-    // It is made of strings and numbers, which are always JSON.
-    let mut text = document.to_pretty_json().unwrap_or_default();
-    text.push('\n');
-    text
+    let mut text = Vec::new();
+    let lines = PrettyFormatter::with_indent(b"");
+    let mut serializer = Serializer::with_formatter(&mut text, lines);
+    let written = document.serialize(&mut serializer);
+    written.expect("it is made of strings and numbers, which are always JSON");
+    text.push(b'\n');
+    String::from_utf8(text).expect("JSON is UTF-8")
 }
 
 /// Each route of the document: its path, its method, and its description.

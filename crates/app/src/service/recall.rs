@@ -125,7 +125,13 @@ pub(crate) async fn answer_query_in(
     )
     .await?;
     let place = (&*daybook.root, &daybook.tenant, &daybook.settings.zone);
-    answer_from_files(&*daybook.store, place, &question, &mut recalled).await?;
+    answer_from_files(
+        (&*daybook.store, &*daybook.store),
+        place,
+        &question,
+        &mut recalled,
+    )
+    .await?;
     recalled.without_vectors = recalled.without_vectors.or(unusable);
     if query.strict {
         recalled = recalled.strict();

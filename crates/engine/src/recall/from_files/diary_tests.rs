@@ -68,7 +68,7 @@ impl Diaries {
         };
         let place = (self.root.path(), &Tenant::local(), &TimeZone::UTC);
         run(answer_from_files(
-            &self.store,
+            (&self.store, &self.store),
             place,
             question,
             &mut recalled,

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::page::read_all;
-use daybook_domain::seams::{ScopeState, ScopeStore, SessionCatalog, SessionLog};
+use daybook_domain::seams::{RecallStore, ScopeState, ScopeStore};
 use daybook_domain::{Citation, Reach, Scope, ScopeKind, StoreError, Tenant, Timestamp};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -53,7 +53,7 @@ pub fn asks_for_page(question: &str, now: Timestamp, zone: &TimeZone) -> bool {
 /// # Errors
 /// When the store fails.
 pub async fn answer_from_files(
-    store: &(impl ScopeStore + SessionCatalog + SessionLog + ?Sized),
+    (store, scopes): (&dyn RecallStore, &dyn ScopeStore),
     (root, tenant, zone): (&Path, &Tenant, &TimeZone),
     question: &RecallQuestion<'_>,
     recalled: &mut RecallResult,
@@ -69,7 +69,7 @@ pub async fn answer_from_files(
     let of_diary = day_of(question.now, zone)
         .and_then(|today| Some((DiaryQuestion::parse(question.text, today)?, today)));
     let found = if let Some((asked, today)) = of_diary {
-        let scopes = scopes(store, tenant, &question.reach).await?;
+        let scopes = in_reach(scopes, tenant, &question.reach).await?;
         let mut answers = diary::find(root, &scopes, (&asked, today), (limit, zone));
         answers.retain(|answer| question.until.is_none_or(|until| answer.time <= until));
         FoundLines {
@@ -81,7 +81,7 @@ pub async fn answer_from_files(
         if question.until.is_some() {
             return Ok(());
         }
-        let scopes = scopes(store, tenant, &question.reach).await?;
+        let scopes = in_reach(scopes, tenant, &question.reach).await?;
         FoundLines {
             answers: sections::find(root, &scopes, asked, limit),
             are_all: true,
@@ -93,7 +93,7 @@ pub async fn answer_from_files(
 }
 
 async fn put_first(
-    store: &(impl SessionCatalog + SessionLog + ?Sized),
+    store: &dyn RecallStore,
     tenant: &Tenant,
     limit: usize,
     found: FoundLines,
@@ -135,8 +135,8 @@ fn day_of(at: Timestamp, zone: &TimeZone) -> Option<Date> {
 }
 
 /// The scopes in reach: the persons' own, then the others, those with most observations first.
-async fn scopes(
-    store: &(impl ScopeStore + ?Sized),
+async fn in_reach(
+    store: &dyn ScopeStore,
     tenant: &Tenant,
     reach: &Reach,
 ) -> Result<Vec<Scope>, StoreError> {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::index::{DocumentKind, DocumentNo, IndexedDocument, MemoryLayer};
-use daybook_domain::seams::{SessionCatalog, SessionLog};
+use daybook_domain::seams::RecallStore;
 use daybook_domain::{Citation, EventSeq, ScopeKind, SessionId, StoreError, Tenant};
 
 use super::candidates::CandidateFetcher;
@@ -213,7 +213,7 @@ impl CandidateFetcher<'_> {
 
 /// Resolves an entry's citation to its session, events and time.
 pub(in crate::recall) async fn resolve(
-    store: &(impl SessionCatalog + SessionLog + ?Sized),
+    store: &dyn RecallStore,
     tenant: &Tenant,
     cited: &Citation,
     answer: &mut RankedAnswer,
