@@ -163,8 +163,9 @@ fn host_id(nth: usize) -> String {
 /// What a line states, without what it says of other sessions: their number, and what contradicts it.
 fn statement_of(line: &str) -> String {
     let parts = line.split(" · ");
+    let of_others = ["open: ", "last of ", "one of "];
     let own: Vec<&str> = parts
-        .filter(|part| !part.starts_with("open: ") && !part.starts_with("last of "))
+        .filter(|part| !of_others.iter().any(|start| part.starts_with(start)))
         .collect();
     let own = own.join(" · ");
     match (own.find('"'), own.rfind('"')) {

@@ -179,7 +179,7 @@ pub(super) fn branch_entry(input: &MemoryInput, state: &BranchState<'_>) -> Memo
     match state.is_last {
         true if sessions > 1 => parts.push(format!("last of {sessions} sessions")),
         true => {}
-        false => parts.push(format!("of {sessions} sessions")),
+        false => parts.push(format!("one of {sessions} sessions")),
     }
     parts.extend(named);
     if last.outcome != Outcome::Uncertain {

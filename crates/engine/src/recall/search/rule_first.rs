@@ -92,13 +92,13 @@ pub(super) fn place_rule_first(
     answers
 }
 
-/// What a line states, without what stands behind it in brackets: a refused `git push origin tide-cache` is no rule for caches.
+/// What opens a remark behind a line that the line does not state: a call that was refused, an agent's words, the past.
+const BEHIND: [&str; 3] = [" (refused ", " (agent: ", " (before "];
+
+/// What a line states: a refused `git push origin tide-cache` is no rule for caches.
 fn stated(text: &str) -> &str {
-    let quoted = text
-        .strip_prefix('"')
-        .and_then(|text| text.split_once("\" ("));
-    let stated = quoted.or_else(|| text.split_once(" ("));
-    stated.map_or(text, |(stated, _)| stated)
+    let ends = BEHIND.iter().filter_map(|opening| text.find(opening));
+    ends.min().map_or(text, |end| &text[..end])
 }
 
 /// Whether it is a line of memory below a heading of rules, or a person's rule that such a line may be made of.
@@ -122,7 +122,7 @@ mod tests {
     use daybook_domain::index::MemoryLayer;
     use daybook_domain::{ObservationKind, ObservationOrigin, Timestamp};
 
-    use super::{asks_for_rule, is_rule};
+    use super::{asks_for_rule, is_rule, stated};
     use crate::recall::rank::ScoreParts;
     use crate::recall::search::RankedAnswer;
 
@@ -147,6 +147,27 @@ mod tests {
             replaced: None,
         };
         assert_eq!(is_rule(&answer), expected, "{kind:?} {from:?}");
+    }
+
+    #[test]
+    fn what_stands_behind_a_line_is_not_stated() {
+        for (line, expected) in [
+            ("\"never push\" (refused `git push`)", "\"never push\""),
+            (
+                "\"one file each\" (agent: I lean to one)",
+                "\"one file each\"",
+            ),
+            (
+                "\"US English\" (before 4 Feb: \"British\")",
+                "\"US English\"",
+            ),
+            (
+                "B: this branch (accepted: “B, and 20”)",
+                "B: this branch (accepted: “B, and 20”)",
+            ),
+        ] {
+            assert_eq!(stated(line), expected);
+        }
     }
 
     #[test]
