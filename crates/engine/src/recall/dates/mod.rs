@@ -1,7 +1,7 @@
 //! Parses the times that a question names: `in May`, `on 7 May 2023`, `last week`, `yesterday`.
 //!
 //! Ranking takes them loosely: people often speak of a thing days after it happened, and one more day on both sides covers
-//! every time zone. A question for what was done takes them exactly ([`named_days`]).
+//! every time zone. A question for what was done takes them exactly (`named_days`).
 
 mod relative;
 

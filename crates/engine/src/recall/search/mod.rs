@@ -355,7 +355,7 @@ impl Search<'_> {
             let lines = fetcher.lines_that_name_all(ranked, names_all).await?;
             answers = rule_first::place_rule_first(answers, lines, &ranking.lexical);
         }
-        // "Why can't I amend?" is told by the rule.
+        // "Why can't I amend?" is answered by the rule.
         if !asks_for_rule && cause_first::asks_for_cause(text) {
             let names_all = cause_first::names_all_but_unsaid;
             let lines = fetcher.lines_that_name_all(ranked, names_all).await?;
