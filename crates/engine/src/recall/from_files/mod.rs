@@ -39,12 +39,12 @@ struct FoundLines {
     are_all: bool,
 }
 
-/// Whether a question of `now` asks for a page or a section.
+/// Whether a prompt of `now` asks memory for a page or a section.
 #[must_use]
-pub fn asks_for_page(question: &str, now: Timestamp, zone: &TimeZone) -> bool {
-    let of_diary = |today| DiaryQuestion::parse(question, today).is_some();
-    question.len() <= QUESTION
-        && (day_of(now, zone).is_some_and(of_diary) || SectionQuestion::parse(question).is_some())
+pub fn asks_for_page(prompt: &str, now: Timestamp, zone: &TimeZone) -> bool {
+    let of_diary = |today| DiaryQuestion::parse(prompt, today).is_some();
+    let of_section = || SectionQuestion::parse(prompt).is_some_and(SectionQuestion::is_for_memory);
+    prompt.len() <= QUESTION && (day_of(now, zone).is_some_and(of_diary) || of_section())
 }
 
 /// Puts what the memory files below `root` have before the other answers, where the question asks for a page or a section of

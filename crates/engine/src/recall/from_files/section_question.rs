@@ -254,6 +254,11 @@ impl SectionQuestion {
         sort.map(|(what, ..)| *what)
     }
 
+    /// Whether a prompt asks memory for it. "What changed?" and "what failed?" ask an agent at work for its own work.
+    pub(super) fn is_for_memory(self) -> bool {
+        !matches!(self, Self::Traps | Self::Done | Self::Values)
+    }
+
     /// The sections that answer it, in this order, by words of their headings.
     pub(super) fn headings(self) -> &'static [&'static str] {
         match self {
@@ -327,6 +332,18 @@ mod tests {
                 Some(expected),
                 "{question}"
             );
+        }
+    }
+
+    #[test]
+    fn a_prompt_for_the_work_at_hand_asks_no_memory() {
+        let asks =
+            |prompt: &str| SectionQuestion::parse(prompt).map(SectionQuestion::is_for_memory);
+        for prompt in ["what changed?", "what failed?", "what have you done?"] {
+            assert_ne!(asks(prompt), Some(true), "{prompt}");
+        }
+        for prompt in ["what are my preferences?", "where did we leave off?"] {
+            assert_eq!(asks(prompt), Some(true), "{prompt}");
         }
     }
 
