@@ -137,6 +137,12 @@ impl Query {
 }
 
 impl Concept {
+    /// Whether an answer may leave it out: a light word, or one of these.
+    pub(super) fn is_light_or(&self, unsaid: &[&str]) -> bool {
+        let word = self.word.as_deref();
+        self.is_light || word.is_some_and(|word| unsaid.contains(&word))
+    }
+
     /// The term of the whole, then those of the parts.
     pub fn terms(&self) -> impl Iterator<Item = TermIx> {
         self.whole.into_iter().chain(self.parts.iter().copied())

@@ -37,15 +37,23 @@ pub(super) fn find(
     (asked, today): (&DiaryQuestion, Date),
     (limit, zone): (usize, &TimeZone),
 ) -> Vec<RankedAnswer> {
+    // The latest so many sessions are of as many days at most.
+    let are_latest = asked.days.is_none() && asked.is_about_all();
+    let most = match asked.wanted {
+        WantedLines::Sessions if are_latest => limit,
+        WantedLines::Sessions | WantedLines::Of(_) => MOST_DAYS,
+    };
     let all = scopes.iter();
     let found: Vec<FoundEntry> = all
-        .flat_map(|scope| entries(root, scope, asked, today))
+        .flat_map(|scope| entries(root, scope, (asked, today), most))
         .collect();
     let lines = match asked.wanted {
         WantedLines::Sessions => Vec::new(),
-        WantedLines::Of(kind) => lines_of(&found, kind, zone),
+        WantedLines::Of(kind) => lines_of(&found, (asked, kind), zone),
     };
-    match lines.is_empty() {
+    // "What did we decide about the crane?" is searched for where no decision names it.
+    let may_show_sessions = asked.wanted == WantedLines::Sessions || asked.is_about_all();
+    match lines.is_empty() && may_show_sessions {
         true => sessions(found, (limit, asked.days.is_none()), zone),
         false => lines,
     }
@@ -53,10 +61,15 @@ pub(super) fn find(
 
 /// What one memory's diary has of the period that is asked for. A folder that cannot be read has nothing: it is listed among
 /// what is refused.
-fn entries(root: &Path, scope: &Scope, asked: &DiaryQuestion, today: Date) -> Vec<FoundEntry> {
+fn entries(
+    root: &Path,
+    scope: &Scope,
+    (asked, today): (&DiaryQuestion, Date),
+    most: usize,
+) -> Vec<FoundEntry> {
     let (from, to) = asked.days.unwrap_or((Date::ZERO, today));
     let days = (from.to_string(), to.min(today).to_string());
-    let read = between(&folder(root, scope), (&days.0, &days.1), MOST_DAYS);
+    let read = between(&folder(root, scope), (&days.0, &days.1), most);
     let redactor = Redactor::current();
     let shown = |text: &str| masked(&redactor, text).into_owned();
     let found = read
@@ -72,7 +85,7 @@ fn entries(root: &Path, scope: &Scope, asked: &DiaryQuestion, today: Date) -> Ve
         });
     let is_about = |one: &FoundEntry| {
         let DiaryEntry { line, below, .. } = &one.entry;
-        asked.is_about_all() || asked.is_about(&format!("{line}\n{}", below.join("\n")))
+        asked.is_about(&format!("{line}\n{}", below.join("\n")))
     };
     found.filter(is_about).collect()
 }
@@ -104,8 +117,12 @@ fn sessions(
     answers.collect()
 }
 
-/// The lines below the entries that begin with a word and a colon, the newest first.
-fn lines_of(found: &[FoundEntry], kind: &str, zone: &TimeZone) -> Vec<RankedAnswer> {
+/// The lines below the entries that begin with a word and a colon and name what is asked for, the newest first.
+fn lines_of(
+    found: &[FoundEntry],
+    (asked, kind): (&DiaryQuestion, &str),
+    zone: &TimeZone,
+) -> Vec<RankedAnswer> {
     let start = format!("{kind}: ");
     let mut seen = HashSet::new();
     let mut answers: Vec<RankedAnswer> = Vec::new();
@@ -114,7 +131,7 @@ fn lines_of(found: &[FoundEntry], kind: &str, zone: &TimeZone) -> Vec<RankedAnsw
             .entry
             .below
             .iter()
-            .filter(|line| line.starts_with(&start));
+            .filter(|line| line.starts_with(&start) && asked.is_about(line));
         for line in lines.filter(|line| seen.insert((*line).clone())) {
             let about = split_citation(&one.entry.line).0.to_owned();
             answers.push(answer(one, line, Some(about), zone));

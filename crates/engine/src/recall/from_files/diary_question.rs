@@ -194,7 +194,7 @@ impl DiaryQuestion {
         self.things.is_empty()
     }
 
-    /// Whether a text names enough of what it is about.
+    /// Whether a text names enough of what it is about, which any does where that is nothing.
     pub(super) fn is_about(&self, text: &str) -> bool {
         let tokens = index_text(text);
         let has = |term: &String| tokens.split(' ').any(|token| token == term);

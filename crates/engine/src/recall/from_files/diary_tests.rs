@@ -35,7 +35,7 @@ impl Diaries {
         diaries.write(
             &project_scope("harbour"),
             "2026-11-21",
-            "- 11:00–11:30 the crane on main · partial [cd34]\n  - decided: the crane waits for high tide [cd34:L7]\n",
+            "- 11:00–11:30 the crane on main · partial [cd34]\n  - decided: the crane waits for high tide [cd34:L7]\n  - decided: lamps are green [cd34:L9]\n",
         );
         diaries.write(
             &project_scope("harbour"),
@@ -141,6 +141,7 @@ fn decisions_and_commits_are_lines_of_their_own() {
         decided,
         [
             "decided: the crane waits for high tide",
+            "decided: lamps are green",
             "decided: tables are kept for a day"
         ]
     );
@@ -154,6 +155,15 @@ fn what_else_the_question_is_about_narrows_it_and_keeps_other_answers() {
     assert_eq!(
         diaries.answers(&asked("what did we do on the crane yesterday?")),
         [CRANE, OTHER]
+    );
+    assert_eq!(
+        diaries.answers(&asked("what did we decide about the crane this month?")),
+        ["decided: the crane waits for high tide", OTHER]
+    );
+    // No decision names it.
+    assert_eq!(
+        diaries.answers(&asked("what did we decide about the port this month?")),
+        [OTHER]
     );
     // Nothing is known of it.
     assert_eq!(

@@ -10,10 +10,9 @@ use daybook_domain::index::MemoryLayer;
 use daybook_text::lazy_pattern::LazyPattern;
 
 use super::newest_first::words_of;
-use super::{RankedAnswer, place_first};
+use super::{RankedAnswer, place_first, put_first};
 use crate::consolidate::FAILED;
 use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
-use crate::recall::query::Concept;
 use crate::recall::question_kind::matches_any;
 
 /// The first answers, among which the cause is looked for.
@@ -78,7 +77,7 @@ pub(super) fn asks_for_cause(question: &str) -> bool {
 
 /// Whether a text of these words names what a question is about. What a trap may leave out does not count.
 pub(super) fn names_all_but_unsaid(words: &QueryTermCounts, lexical: &LexicalQuery<'_>) -> bool {
-    lexical.share(words, is_unsaid) >= NAMES_ALL
+    lexical.share(words, |concept| concept.is_light_or(&UNSAID)) >= NAMES_ALL
 }
 
 /// Moves the first line of a trap, or what such a line is made of, to the front, where it names what the question is about
@@ -89,8 +88,10 @@ pub(super) fn place_cause_first(
     lines: Vec<RankedAnswer>,
     lexical: &LexicalQuery<'_>,
 ) -> Vec<RankedAnswer> {
-    let names_it =
-        |answer: &RankedAnswer| lexical.share(&words_of(answer, lexical), is_unsaid) >= LEAST_SHARE;
+    let names_it = |answer: &RankedAnswer| {
+        let words = words_of(answer, lexical);
+        lexical.share(&words, |concept| concept.is_light_or(&UNSAID)) >= LEAST_SHARE
+    };
     let is_wanted = |answer: &RankedAnswer| {
         answer.replaced.is_none() && tells_cause(answer) && names_it(answer)
     };
@@ -101,15 +102,9 @@ pub(super) fn place_cause_first(
     let least = LEAST_SCORE_OF_LINE * first.parts.total();
     let fits = |line: &RankedAnswer| tells_cause(line) && line.parts.total() >= least;
     if let Some(line) = lines.into_iter().find(fits) {
-        answers.retain(|answer| (answer.layer, &answer.text) != (line.layer, &line.text));
-        answers.insert(0, line);
+        put_first(&mut answers, line);
     }
     answers
-}
-
-fn is_unsaid(concept: &Concept) -> bool {
-    let word = concept.word.as_deref();
-    concept.is_light || word.is_some_and(|word| UNSAID.contains(&word))
 }
 
 fn tells_cause(answer: &RankedAnswer) -> bool {

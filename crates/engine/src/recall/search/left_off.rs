@@ -10,7 +10,7 @@ use daybook_domain::index::MemoryLayer;
 use daybook_text::lazy_pattern::LazyPattern;
 
 use super::newest_first::{words_in, words_of};
-use super::{RankedAnswer, place_first};
+use super::{RankedAnswer, place_first, put_first};
 use crate::consolidate::LEFT_OFF;
 use crate::files::layout::BRANCHES;
 use crate::recall::lexical::LexicalQuery;
@@ -82,10 +82,7 @@ pub(super) fn place_left_off_first(
     lines: Vec<RankedAnswer>,
     lexical: &LexicalQuery<'_>,
 ) -> Vec<RankedAnswer> {
-    let is_unsaid = |concept: &Concept| {
-        let word = concept.word.as_deref();
-        concept.is_light || word.is_some_and(|word| UNSAID.contains(&word))
-    };
+    let is_unsaid = |concept: &Concept| concept.is_light_or(&UNSAID);
     let is_of_anything = lexical.query().concepts().iter().all(is_unsaid);
     let share = |line: &RankedAnswer| match is_of_anything {
         true => 1.0,
@@ -106,8 +103,7 @@ pub(super) fn place_left_off_first(
     let Some((_, line)) = best else {
         return place_first(answers, (COMPARED, LEAST_SCORE), tells_left_off);
     };
-    answers.retain(|answer| (answer.layer, &answer.text) != (line.layer, &line.text));
-    answers.insert(0, line);
+    put_first(&mut answers, line);
     answers
 }
 

@@ -389,6 +389,12 @@ fn place_first(
     answers
 }
 
+/// Puts a line of memory before all answers, of which it may have been one.
+fn put_first(answers: &mut Vec<RankedAnswer>, line: RankedAnswer) {
+    answers.retain(|answer| (answer.layer, &answer.text) != (line.layer, &line.text));
+    answers.insert(0, line);
+}
+
 fn stepped(candidate: &RecallCandidate) -> f64 {
     (candidate.parts.total() / SCORE_STEP).floor() * SCORE_STEP
 }

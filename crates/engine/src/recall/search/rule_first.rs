@@ -9,10 +9,9 @@ use daybook_domain::{ObservationKind, ObservationOrigin};
 use daybook_text::lazy_pattern::LazyPattern;
 
 use super::newest_first::words_in;
-use super::{RankedAnswer, place_first};
+use super::{RankedAnswer, place_first, put_first};
 use crate::consolidate::holds_rules;
 use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
-use crate::recall::query::Concept;
 use crate::recall::question_kind::matches_any;
 
 /// The first answers, among which the rule is looked for.
@@ -53,11 +52,7 @@ pub(super) fn asks_for_rule(question: &str) -> bool {
 
 /// Whether a text of these words names what a question is about. What a rule may leave out does not count.
 pub(super) fn names_all_but_unsaid(words: &QueryTermCounts, lexical: &LexicalQuery<'_>) -> bool {
-    let is_unsaid = |concept: &Concept| {
-        let word = concept.word.as_deref();
-        concept.is_light || word.is_some_and(|word| UNSAID.contains(&word))
-    };
-    lexical.share(words, is_unsaid) >= LEAST_SHARE
+    lexical.share(words, |concept| concept.is_light_or(&UNSAID)) >= LEAST_SHARE
 }
 
 /// Moves the first rule that names what the question is about to the front, where its score is near the first answer's. Where
@@ -86,8 +81,7 @@ pub(super) fn place_rule_first(
         .into_iter()
         .find(|line| is_rule(line) && line.parts.total() >= least && states_all(line));
     if let Some(line) = line {
-        answers.retain(|answer| (answer.layer, &answer.text) != (line.layer, &line.text));
-        answers.insert(0, line);
+        put_first(&mut answers, line);
     }
     answers
 }
