@@ -18,14 +18,6 @@ struct Fixture {
     cycles: u64,
 }
 
-fn open_one(address: &str) -> PostgresStore {
-    let options = PostgresOptions {
-        connections: 1,
-        ..OPTIONS
-    };
-    run(PostgresStore::open(address, &Trust::System, options)).expect("a store can be opened")
-}
-
 impl Fixture {
     fn new() -> Option<Self> {
         let database = postgres::prepared(|address| drop(open(address)))?;

@@ -55,6 +55,15 @@ pub(super) fn open(address: &str) -> PostgresStore {
     run(PostgresStore::open(address, &Trust::System, OPTIONS)).expect("a store can be opened")
 }
 
+/// A store with one connection, so that each transaction finds what the one before has prepared.
+pub(super) fn open_one(address: &str) -> PostgresStore {
+    let options = PostgresOptions {
+        connections: 1,
+        ..OPTIONS
+    };
+    run(PostgresStore::open(address, &Trust::System, options)).expect("a store can be opened")
+}
+
 daybook_testkit::store_suite!(maybe on_server, 4);
 daybook_testkit::tree_store_suite!(maybe on_server);
 daybook_testkit::spend_store_suite!(maybe on_server, 8);

@@ -7,7 +7,7 @@ use super::*;
 fn statements_of(count: u64) -> Option<Vec<String>> {
     let fixture = on_server()?;
     let proxy = BreakingProxy::to(&fixture.database);
-    let store = open(proxy.address());
+    let store = open_one(proxy.address());
     let id = session("7f78aa01");
     let tenant = Tenant::local();
     let import = run(store.begin_import(&tenant, "all", at(0))).unwrap();
