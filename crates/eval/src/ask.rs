@@ -1,14 +1,17 @@
 //! Asks recall a question. No other module of this crate calls recall.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::seams::{Embedder, Store};
-use daybook_domain::{StoreError, Tenant, Timestamp};
+use daybook_domain::{Scope, SessionId, StoreError, Tenant, Timestamp};
 use daybook_engine::recall::confidence::{ConfidenceSignals, Likelihood};
 use daybook_engine::recall::embedding::embed_all;
+use daybook_engine::recall::from_files::{PersonsFiles, use_files};
 use daybook_engine::recall::search::{RankedAnswer, RecallQuestion, recall};
+use jiff::tz::TimeZone;
 use serde::{Serialize, Serializer};
 
 use crate::dataset::EventRef;
@@ -23,6 +26,20 @@ pub struct RecallOptions {
     pub layers: Vec<MemoryLayer>,
     /// Whether recall uses vectors.
     pub vectors: VectorOption,
+    /// The memory files that answer, too; `None` for what the store finds alone.
+    #[serde(skip)]
+    pub files: Option<MemoryFiles>,
+}
+
+/// The memory files of the person who asks.
+#[derive(Debug, Clone)]
+pub struct MemoryFiles {
+    /// The data folder that they are in.
+    pub root: PathBuf,
+    /// The person.
+    pub person: Scope,
+    /// Where days begin for them.
+    pub zone: TimeZone,
 }
 
 /// Whether recall uses vectors. Serialized as the model's identity, or `off`.
@@ -92,15 +109,17 @@ pub(crate) struct RetrievalResult {
 pub(crate) struct RetrievedText {
     /// The events that it covers.
     pub(crate) events: Vec<EventRef>,
+    /// The session that it is about as a whole; `None` where it names events.
+    pub(crate) session: Option<SessionId>,
     pub(crate) text: String,
     pub(crate) at: Timestamp,
 }
 
-/// Asks Daybook's recall.
+/// Asks Daybook's recall at `now`.
 pub(crate) async fn ask(
     store: &dyn Store,
     tenant: &Tenant,
-    text: &str,
+    (text, now): (&str, Timestamp),
     options: &RecallOptions,
 ) -> Result<RetrievalResult, StoreError> {
     let question = RecallQuestion {
@@ -112,9 +131,13 @@ pub(crate) async fn ask(
         rare: false,
         embedder: options.vectors.embedder(),
         until: None,
-        now: Timestamp::ZERO,
+        now,
     };
-    let recalled = recall(store, tenant, &question).await?;
+    let mut recalled = recall(store, tenant, &question).await?;
+    if let Some(MemoryFiles { root, person, zone }) = &options.files {
+        let files = PersonsFiles { root, person, zone };
+        use_files(store, files, &question, &mut recalled).await?;
+    }
     Ok(RetrievalResult {
         confidence: recalled.confidence.score,
         is_likely: recalled.confidence.label == Likelihood::Likely,
@@ -133,8 +156,10 @@ fn hit(answer: RankedAnswer) -> RetrievedText {
         Some(context) => format!("{context}\n{}", answer.text),
         None => answer.text,
     };
+    let events: Vec<EventRef> = answer.events.into_iter().filter_map(event).collect();
     RetrievedText {
-        events: answer.events.into_iter().filter_map(event).collect(),
+        session: session.clone().filter(|_| events.is_empty()),
+        events,
         text,
         at: answer.time,
     }

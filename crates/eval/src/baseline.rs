@@ -130,6 +130,7 @@ impl BaselineCorpus {
     fn hit(&self, index: usize) -> RetrievedText {
         let turn = &self.turns[index];
         RetrievedText {
+            session: None,
             events: vec![turn.event.clone()],
             text: turn.text.clone(),
             at: turn.at,

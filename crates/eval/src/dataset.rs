@@ -100,6 +100,8 @@ pub struct BenchmarkQuestion {
     pub counting: Counting,
     /// What it may be used for, if the file states it.
     pub split: Option<Split>,
+    /// When it is asked; [`Timestamp::ZERO`] where that does not matter.
+    pub asked: Timestamp,
 }
 
 impl BenchmarkQuestion {
@@ -118,6 +120,8 @@ pub struct EvidencePiece {
     pub label: String,
     /// Its events; never empty.
     pub events: BTreeSet<EventRef>,
+    /// Whether it is a whole session, which a result that names no events shows, too.
+    pub is_session: bool,
 }
 
 /// A reference to one event of a memory.
@@ -147,6 +151,7 @@ impl EvidencePiece {
     pub(crate) fn turn(label: &str, session: &SessionId, index: usize) -> Self {
         let event = EventRef::turn(session, index);
         Self {
+            is_session: false,
             label: label.to_owned(),
             events: BTreeSet::from([event]),
         }

@@ -71,6 +71,7 @@ fn question(text: &str, answer: &str, counting: Counting) -> BenchmarkQuestion {
         evidence: Vec::new(),
         counting,
         split: None,
+        asked: Timestamp::ZERO,
     }
 }
 
@@ -95,6 +96,7 @@ fn ask_all(
     questions: &[BenchmarkQuestion],
 ) -> (Vec<Option<AnswerRecord>>, AnswerReport) {
     let hit = RetrievedText {
+        session: None,
         events: Vec::new(),
         text: "Ada: The harbour is Oban.".to_owned(),
         at: Timestamp(1_683_554_160_000),

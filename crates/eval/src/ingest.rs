@@ -4,10 +4,11 @@
 use std::path::Path;
 
 use daybook_domain::seams::SessionCatalog;
-use daybook_domain::{SessionKind, StoreError};
+use daybook_domain::{Scope, SessionId, SessionKind, StoreError};
 use daybook_engine::append::IngestContext;
 use daybook_engine::append::batch::{AppendBatch, ReportedEvent, SpeakerRole, append_batch};
 use daybook_engine::import::{FileReport, ImportProgress, import, scan};
+use daybook_engine::jobs::{WorkError, WorkProgress, WorkerContext, work};
 use daybook_engine::stop::Stop;
 
 use crate::dataset::{BenchmarkConversation, BenchmarkSession, BenchmarkSpeaker, BenchmarkTurn};
@@ -105,4 +106,24 @@ struct EvalImportProgress;
 impl ImportProgress for EvalImportProgress {
     fn bytes(&self, _: u64) {}
     fn file(&self, _: &FileReport) {}
+}
+
+/// Extracts and consolidates all that was appended or imported.
+///
+/// # Errors
+/// When the store or the files fail.
+pub async fn extract_and_consolidate(worker: &WorkerContext) -> Result<(), EvalError> {
+    let worked = work(worker, &Stop::default(), &EvalWorkProgress).await;
+    worked.map(drop).map_err(|error| match error {
+        WorkError::Store(error) => EvalError::Store(error),
+        WorkError::Files(error) => EvalError::NoMemory(Box::new(error)),
+    })
+}
+
+/// Discards the progress of extraction and consolidation.
+struct EvalWorkProgress;
+
+impl WorkProgress for EvalWorkProgress {
+    fn session_read(&self, _: &SessionId) {}
+    fn scope_written(&self, _: &Scope) {}
 }

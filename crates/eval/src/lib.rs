@@ -36,7 +36,7 @@ mod run;
 pub mod statements;
 pub mod threads;
 
-pub use ask::{RecallOptions, VectorOption};
+pub use ask::{MemoryFiles, RecallOptions, VectorOption};
 pub use calibrate::{Calibration, calibrate};
 pub use confidence::{ConfidenceReport, Unanswerable};
 pub use dataset::{
@@ -45,7 +45,7 @@ pub use dataset::{
 };
 pub use end_to_end::{AnswerRecord, AnswerReport, EndToEndModels, Share};
 pub use error::EvalError;
-pub use ingest::import_transcripts;
+pub use ingest::{extract_and_consolidate, import_transcripts};
 pub use metrics::{RetrievalMetrics, RetrievalOutcome, SharedWords};
 pub use misses::{Miss, MissReason, misses};
 pub use report::{

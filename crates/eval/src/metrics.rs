@@ -45,6 +45,8 @@ pub struct RetrievalMetrics {
     pub recall_10: f64,
     /// Mean share of the evidence among the first 20 results.
     pub recall_20: f64,
+    /// Share of questions whose first result covers any of their evidence.
+    pub hit_1: f64,
     /// Share of questions with any of their evidence among the first 3 results.
     pub hit_3: f64,
     /// Share of questions with any of their evidence among the first 10 results.
@@ -79,6 +81,7 @@ impl RetrievalMetrics {
             recall_5: mean(|ranks| recall(ranks, 5)),
             recall_10: mean(|ranks| recall(ranks, 10)),
             recall_20: mean(|ranks| recall(ranks, 20)),
+            hit_1: mean(|ranks| f64::from(u8::from(recall(ranks, 1) > 0.0))),
             hit_3: mean(|ranks| f64::from(u8::from(recall(ranks, 3) > 0.0))),
             hit_10: mean(|ranks| f64::from(u8::from(recall(ranks, 10) > 0.0))),
             all_10: mean(|ranks| f64::from(u8::from(recall(ranks, 10) == 1.0))),
@@ -98,8 +101,14 @@ impl RetrievalMetrics {
 /// The rank of each piece of evidence in the results.
 pub(crate) fn ranks(evidence: &[EvidencePiece], results: &[RetrievedText]) -> Vec<Option<usize>> {
     let rank = |piece: &EvidencePiece| {
-        let shows =
-            |hit: &RetrievedText| hit.events.iter().any(|event| piece.events.contains(event));
+        let is_of = |hit: &RetrievedText| {
+            let first = piece.events.first();
+            hit.session.is_some() && hit.session.as_ref() == first.map(|event| &event.session)
+        };
+        let shows = |hit: &RetrievedText| {
+            let names = hit.events.iter().any(|event| piece.events.contains(event));
+            names || piece.is_session && is_of(hit)
+        };
         results.iter().position(shows).map(|index| index + 1)
     };
     evidence.iter().map(rank).collect()

@@ -12,6 +12,7 @@ fn event(seq: u64) -> EventRef {
 
 fn hit(events: &[u64]) -> RetrievedText {
     RetrievedText {
+        session: None,
         events: events.iter().copied().map(event).collect(),
         text: String::new(),
         at: Timestamp::ZERO,
@@ -21,6 +22,7 @@ fn hit(events: &[u64]) -> RetrievedText {
 fn piece(events: &[u64]) -> EvidencePiece {
     EvidencePiece {
         label: String::new(),
+        is_session: false,
         events: events.iter().copied().map(event).collect(),
     }
 }
@@ -59,6 +61,7 @@ fn figures_are_those_that_are_computed_by_hand() {
         recall_5: (0.5 + 0.0 + 0.0 + 1.0) / 4.0,
         recall_10: (1.0 + 0.0 + 0.0 + 1.0) / 4.0,
         recall_20: (1.0 + 0.5 + 0.0 + 1.0) / 4.0,
+        hit_1: 0.25,
         hit_3: 0.5,
         hit_10: 0.5,
         all_10: 0.5,

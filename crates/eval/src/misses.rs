@@ -78,6 +78,7 @@ mod tests {
             answer: "Oban".into(),
             counting: Counting::Counted,
             split: None,
+            first: String::new(),
             evidence: Vec::new(),
             words: SharedWords { shared, of: 4 },
             confidence: 0.0,

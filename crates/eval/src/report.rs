@@ -87,6 +87,8 @@ pub struct QuestionRecord {
     /// What it may be used for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
+    /// The text of Daybook's first result; empty without one.
+    pub first: String,
     /// Labels of its evidence, in the order of the ranks.
     pub evidence: Vec<String>,
     /// How many of its words the evidence contains.

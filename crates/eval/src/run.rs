@@ -114,7 +114,13 @@ impl<'a> EvalRun<'a> {
         self.turns += corpus.len();
         for question in &conversation.questions {
             let began = Instant::now();
-            let retrieved = ask(store, tenant, &question.text, self.options).await?;
+            let retrieved = ask(
+                store,
+                tenant,
+                (&question.text, question.asked),
+                self.options,
+            )
+            .await?;
             let own = outcome(question, &retrieved, began);
             let mut systems = vec![SystemOutcome {
                 system: DAYBOOK,
@@ -150,7 +156,7 @@ impl<'a> EvalRun<'a> {
         };
         for question in other.questions.iter().filter(is_answerable) {
             let text = exchange_names(&question.text, &other.participants, &own.participants);
-            let retrieved = ask(store, tenant, &text, self.options).await?;
+            let retrieved = ask(store, tenant, (&text, question.asked), self.options).await?;
             self.foreign.push(ForeignRecord {
                 asked_of: own.id.clone(),
                 conversation: other.id.clone(),
@@ -229,6 +235,10 @@ fn record(
         answer: question.answer.clone(),
         counting: question.counting,
         split: question.split,
+        first: retrieved
+            .results
+            .first()
+            .map_or_else(String::new, |first| first.text.clone()),
         evidence: labels.collect(),
         words,
         confidence: retrieved.confidence,

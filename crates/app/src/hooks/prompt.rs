@@ -14,8 +14,7 @@ use daybook_domain::{Reach, Scope, SessionId};
 use daybook_engine::files::layout::run_folder;
 use daybook_engine::files::reindex::is_indexed_as_it_is;
 use daybook_engine::hook_events::shown_lines::ShownLines;
-use daybook_engine::recall::from_files::answer_from_files;
-use daybook_engine::recall::persons_words::use_persons_words;
+use daybook_engine::recall::from_files::{PersonsFiles, use_files};
 use daybook_engine::recall::prompt::{
     self, MemoryLine, PROMPT_ANSWERS, PROMPT_LINES, SessionKnowledge, select_lines,
 };
@@ -113,10 +112,12 @@ async fn search(
         }
     }
     recalled.answers = current;
-    let person = settings.person_scope();
-    use_persons_words(store, session.root, &person, &question, &mut recalled).await?;
-    let place = (session.root, &settings.tenant, &settings.zone);
-    answer_from_files((store, store), place, &question, &mut recalled).await?;
+    let files = PersonsFiles {
+        root: session.root,
+        person: &settings.person_scope(),
+        zone: &settings.zone,
+    };
+    use_files(store, files, &question, &mut recalled).await?;
     Ok(recalled)
 }
 

@@ -5,8 +5,7 @@ use daybook_domain::index::MemoryLayer;
 use daybook_domain::page::read_all;
 use daybook_domain::{Reach, Scope, ScopeKind};
 use daybook_engine::files::reindex::reindex_all;
-use daybook_engine::recall::from_files::answer_from_files;
-use daybook_engine::recall::persons_words::use_persons_words;
+use daybook_engine::recall::from_files::{PersonsFiles, use_files};
 use daybook_engine::recall::search::{RankedAnswer, RecallQuestion, RecallResult, recall};
 use serde_json::{Value, json};
 
@@ -115,23 +114,12 @@ pub(crate) async fn answer_query_in(
         now: until.unwrap_or_else(|| daybook.clock.now()),
     };
     let mut recalled = recall(&*daybook.store, &daybook.tenant, &question).await?;
-    let person = person_scope(daybook);
-    use_persons_words(
-        &*daybook.store,
-        &daybook.root,
-        &person,
-        &question,
-        &mut recalled,
-    )
-    .await?;
-    let place = (&*daybook.root, &daybook.tenant, &daybook.settings.zone);
-    answer_from_files(
-        (&*daybook.store, &*daybook.store),
-        place,
-        &question,
-        &mut recalled,
-    )
-    .await?;
+    let files = PersonsFiles {
+        root: &daybook.root,
+        person: &person_scope(daybook),
+        zone: &daybook.settings.zone,
+    };
+    use_files(&*daybook.store, files, &question, &mut recalled).await?;
     recalled.without_vectors = recalled.without_vectors.or(unusable);
     if query.strict {
         recalled = recalled.strict();

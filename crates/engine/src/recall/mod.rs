@@ -10,7 +10,7 @@ pub mod host_text;
 pub mod interface_use;
 mod lexical;
 mod page_entries;
-pub mod persons_words;
+mod persons_words;
 mod phrases;
 pub mod plan;
 pub mod prompt;

@@ -28,7 +28,7 @@ struct Reworded {
 ///
 /// # Errors
 /// When the store fails.
-pub async fn use_persons_words(
+pub(super) async fn use_persons_words(
     store: &(impl SupersessionStore + ?Sized),
     root: &Path,
     person: &Scope,

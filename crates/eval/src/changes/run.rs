@@ -11,10 +11,8 @@ use daybook_engine::append::IngestContext;
 use daybook_engine::append::batch::{AppendBatch, ReportedEvent, SpeakerRole, append_batch};
 use daybook_engine::consolidate::{MemoryInput, PersonsWords, consolidate};
 use daybook_engine::files::layout::folder;
-use daybook_engine::jobs::{WorkError, WorkProgress, WorkerContext, work};
-use daybook_engine::recall::embedding::embed_all;
+use daybook_engine::jobs::WorkerContext;
 use daybook_engine::recall::search::{RecallQuestion, recall};
-use daybook_engine::stop::Stop;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
@@ -22,9 +20,10 @@ use super::cases::{ChangeCases, PairCase};
 use super::judge::{Shown, holds};
 use super::relations::compare;
 use super::report::{ChangesReport, record};
-use crate::ask::RecallOptions;
+use crate::ask::{RecallOptions, prepare};
 use crate::dataset::Split;
 use crate::error::EvalError;
+use crate::ingest::extract_and_consolidate;
 
 /// What the agent does after each message.
 const WORK: &str = "git status --short";
@@ -141,16 +140,8 @@ async fn ask_in_crowd(
 
 /// Extracts and consolidates what was appended, and embeds it.
 async fn learn(memory: &CaseMemory, options: &RecallOptions) -> Result<(), EvalError> {
-    work(&memory.worker, &Stop::default(), &NoProgress)
-        .await
-        .map_err(|error| match error {
-            WorkError::Store(error) => EvalError::Store(error),
-            WorkError::Files(error) => EvalError::NoMemory(Box::new(error)),
-        })?;
-    if let Some(model) = options.vectors.embedder() {
-        embed_all(&*memory.intake.store, &Tenant::local(), model, |_| ()).await?;
-    }
-    Ok(())
+    extract_and_consolidate(&memory.worker).await?;
+    prepare(&*memory.intake.store, &Tenant::local(), options).await
 }
 
 async fn run_sessions(
@@ -341,11 +332,4 @@ fn is_one_entry(case: &PairCase) -> bool {
     let entries = sections.flat_map(|section| &section.entries);
     let lines: Vec<&String> = entries.flat_map(|entry| &entry.lines).collect();
     lines.len() == 1 && !holds(lines[0], "(before")
-}
-
-struct NoProgress;
-
-impl WorkProgress for NoProgress {
-    fn session_read(&self, _: &SessionId) {}
-    fn scope_written(&self, _: &Scope) {}
 }

@@ -64,6 +64,7 @@ fn memory_keeps_up_with_the_cases_to_tune_on() {
         limit: 10,
         layers: Vec::new(),
         vectors: VectorOption::Off,
+        files: None,
     };
     let split = Some(crate::Split::Tune);
     let report = daybook_testkit::run(run_changes(&cases, split, &fresh, &options)).unwrap();

@@ -270,6 +270,7 @@ fn question(
         evidence,
         counting,
         split: None,
+        asked: Timestamp::ZERO,
     })
 }
 

@@ -202,6 +202,7 @@ fn question(
         evidence,
         counting,
         split: None,
+        asked: Timestamp::ZERO,
     })
 }
 

@@ -179,6 +179,7 @@ fn question(
         evidence,
         counting,
         split: None,
+        asked: Timestamp::ZERO,
     })
 }
 
@@ -206,6 +207,7 @@ fn evidence(
         match session {
             Some((name, messages)) => whole.push(EvidencePiece {
                 label: named.clone(),
+                is_session: false,
                 events: (0..messages.len())
                     .map(|index| EventRef::turn(name, index))
                     .collect::<BTreeSet<_>>(),

@@ -52,6 +52,7 @@ fn evidence_is_the_marked_turns_else_the_sessions_and_none_where_abstaining_is_r
     );
     let whole = EvidencePiece {
         label: "s1".to_owned(),
+        is_session: false,
         events: BTreeSet::from([0, 1].map(|index| EventRef::turn(&session("s1"), index))),
     };
     assert_eq!(questions[1].evidence, [whole]);

@@ -9,6 +9,11 @@
 //! split = "report"
 //!
 //! [[question]]
+//! question = "What did we do yesterday?"
+//! asked = "2026-04-03"
+//! evidence = ["7f78:L12"]
+//!
+//! [[question]]
 //! question = "What colour is the boat?"
 //! never = true
 //! ```
@@ -22,7 +27,11 @@ use std::path::Path;
 use daybook_domain::page::visit_all;
 use daybook_domain::seams::Store;
 use daybook_domain::source::TranscriptSource;
-use daybook_domain::{Citation, Event, EventSeq, Session, SessionId, StoreError, Tenant};
+use daybook_domain::{
+    Citation, Event, EventSeq, Session, SessionId, StoreError, Tenant, Timestamp,
+};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 
 use super::read;
@@ -56,6 +65,9 @@ struct WrittenQuestion {
     never: bool,
     #[serde(default)]
     split: Option<Split>,
+    /// The day on which it is asked, for questions such as "what did we do yesterday?".
+    #[serde(default)]
+    asked: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -91,9 +103,14 @@ pub fn load_questions(path: &Path) -> Result<WrittenQuestions, EvalError> {
         });
     }
     for (n, written) in questions.iter().enumerate() {
+        let has_day = written
+            .asked
+            .as_deref()
+            .is_none_or(|day| noon(day).is_some());
         let problem = match (written.never, written.evidence.is_empty()) {
             (true, false) => "a question with `never = true` has no evidence",
             (false, true) => "it needs evidence such as \"7f78:L636-640\", or `never = true`",
+            _ if !has_day => "`asked` is a day such as 2026-03-02",
             (true, true) | (false, false) => continue,
         };
         let place = format!("question {} ({})", n + 1, written.question);
@@ -193,7 +210,19 @@ async fn resolve(
             false => Counting::Counted,
         },
         split: written.split,
+        asked: written
+            .asked
+            .as_deref()
+            .and_then(noon)
+            .unwrap_or(Timestamp::ZERO),
     }))
+}
+
+/// Noon of a day.
+fn noon(day: &str) -> Option<Timestamp> {
+    let noon = day.parse::<Date>().ok()?.at(12, 0, 0, 0);
+    let noon = noon.to_zoned(TimeZone::UTC).ok()?;
+    Some(Timestamp(noon.timestamp().as_millisecond()))
 }
 
 /// The pieces of evidence that a citation names, or why there are none.
@@ -213,7 +242,10 @@ async fn pieces(
     if citation.lines.is_empty() {
         let (first, last) = (EventSeq(0), session.events);
         let events = store.events(&session.id, first, last, EVENTS, usize::MAX);
-        pieces.push(piece(text, &session.id, &events.await?));
+        pieces.push(EvidencePiece {
+            is_session: true,
+            ..piece(text, &session.id, &events.await?)
+        });
     }
     for lines in &citation.lines {
         let events = store.events_at(&session.id, *lines, EVENTS).await?;
@@ -232,6 +264,7 @@ fn piece(label: &str, session: &SessionId, events: &[Event]) -> EvidencePiece {
     };
     EvidencePiece {
         label: label.to_owned(),
+        is_session: false,
         events: events.iter().map(event).collect(),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use daybook_domain::page::read_all;
 use daybook_domain::seams::{SessionCatalog, SessionLog};
 use daybook_domain::working::{ThreadEvent, ThreadStore};
-use daybook_domain::{BoxError, Event, EventSeq, SessionId};
+use daybook_domain::{BoxError, Event, EventSeq, SessionId, Timestamp};
 use daybook_engine::append::IngestContext;
 use daybook_text::redact::Redactor;
 use daybook_working::compact::estimate;
@@ -164,7 +164,13 @@ async fn run_session(
     let mut records = Vec::new();
     for insisted in &case.insisted {
         let words = plain(&insisted.words);
-        let found = ask(store, tenant, &insisted.question, options).await?;
+        let found = ask(
+            store,
+            tenant,
+            (&insisted.question, Timestamp::ZERO),
+            options,
+        )
+        .await?;
         let mut first = found.results.iter().take(FIRST);
         records.push(InsistedRecord {
             line: insisted.line,

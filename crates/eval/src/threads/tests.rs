@@ -65,6 +65,7 @@ fn run(folder: &Path, words: &str) -> Result<ThreadsReport, EvalError> {
         limit: 20,
         layers: Vec::new(),
         vectors: VectorOption::Off,
+        files: None,
     };
     daybook_testkit::run(run_threads(&cases, None, folder, &fresh, &options))
 }

@@ -15,20 +15,22 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use daybook_domain::Tenant;
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::seams::Store;
+use daybook_domain::{Scope, ScopeKind, Tenant};
+use daybook_engine::jobs::WorkerContext;
 use daybook_engine::recall::search::ANSWERS;
 use daybook_eval::load::{self, WrittenQuestions};
 use daybook_eval::{
-    Dataset, EndToEndModels, EvalReport, RecallOptions, Split, VectorOption, calibrate,
-    import_transcripts, run, run_stored,
+    Dataset, EndToEndModels, EvalReport, MemoryFiles, RecallOptions, Split, VectorOption,
+    calibrate, extract_and_consolidate, import_transcripts, run, run_stored,
 };
 
 use self::memory::MemoryFactory;
 use super::CommonArgs;
 use crate::models::embedders::{built_in, in_folder};
 use crate::process::block_on;
+use crate::service::person_scope;
 use crate::service::recall::parse_layer;
 use crate::terminal::output::json as print_json;
 use crate::wiring::Daybook;
@@ -49,6 +51,10 @@ pub(crate) struct EvalCommand {
     /// your own memory is searched. With `threads`: the folder of the transcripts
     #[arg(long, value_name = "FOLDER")]
     transcripts: Option<PathBuf>,
+    /// With `questions`: ask all of memory, as `daybook recall` does: what was learned and the memory
+    /// files, beside messages. Transcripts of a folder are learned from first
+    #[arg(long, conflicts_with = "layer")]
+    whole: bool,
     /// With `questions`, `changes`, `statements` and `threads`: only those of this split
     #[arg(long, value_enum)]
     split: Option<SplitName>,
@@ -121,6 +127,9 @@ impl EvalCommand {
         if self.transcripts.is_some() && !reads {
             bail!("--transcripts is for `daybook eval questions` and `threads`");
         }
+        if self.whole && !matches!(self.benchmark, Benchmark::Questions) {
+            bail!("--whole is for `daybook eval questions`");
+        }
         if self.split.is_some() && !is_split {
             bail!("--split is for `daybook eval questions`, `changes`, `statements` and `threads`");
         }
@@ -180,14 +189,26 @@ impl EvalCommand {
         let Some(transcripts) = &self.transcripts else {
             let daybook = Daybook::open_existing(common)?;
             let memory = (&*daybook.store, &daybook.tenant);
-            return block_on(self.ask_stored(&written, memory, models.as_ref()));
+            let files = MemoryFiles {
+                root: daybook.root.clone(),
+                person: person_scope(&daybook),
+                zone: daybook.settings.zone.clone(),
+            };
+            return block_on(self.ask_stored(&written, memory, files, models.as_ref()));
         };
         let memories = MemoryFactory::start(common, 1);
         let report = block_on(async {
-            let intake = memories.make().map_err(|error| anyhow!(error))?;
-            import_transcripts(&intake, transcripts).await?;
-            let memory = (&*intake.store, &intake.tenant);
-            self.ask_stored(&written, memory, models.as_ref()).await
+            let memory = memories
+                .make_with_worker()
+                .map_err(|error| anyhow!(error))?;
+            import_transcripts(&memory.intake, transcripts).await?;
+            if self.whole {
+                extract_and_consolidate(&memory.worker).await?;
+            }
+            let files = files_of(&memory.worker);
+            let memory = (&*memory.intake.store, &memory.intake.tenant);
+            self.ask_stored(&written, memory, files, models.as_ref())
+                .await
         });
         memories.end();
         report
@@ -197,10 +218,16 @@ impl EvalCommand {
         &self,
         written: &WrittenQuestions,
         (store, tenant): (&dyn Store, &Tenant),
+        files: MemoryFiles,
         models: Option<&EndToEndModels>,
     ) -> Result<EvalReport> {
         let dataset = written.resolve(store, tenant, self.split()).await?;
-        Ok(run_stored(&dataset, store, tenant, &self.recall_options()?, models).await?)
+        let mut options = self.recall_options()?;
+        if self.whole {
+            options.layers.clear();
+            options.files = Some(files);
+        }
+        Ok(run_stored(&dataset, store, tenant, &options, models).await?)
     }
 
     fn split(&self) -> Option<Split> {
@@ -240,6 +267,20 @@ impl EvalCommand {
             limit: self.limit,
             layers: self.layer.clone(),
             vectors,
+            files: None,
         })
+    }
+}
+
+/// The memory files that a worker writes.
+fn files_of(worker: &WorkerContext) -> MemoryFiles {
+    MemoryFiles {
+        root: worker.root.clone(),
+        person: Scope {
+            tenant: worker.tenant.clone(),
+            kind: ScopeKind::User,
+            name: worker.person.clone(),
+        },
+        zone: worker.zone.clone(),
     }
 }

@@ -10,11 +10,12 @@ use daybook_eval::{
 use crate::terminal::output::{bold, count, dim, grouped, print_line, warn};
 
 /// The columns of figures, after the name.
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 14] = [
     "questions",
     "R@5",
     "R@10",
     "R@20",
+    "hit@1",
     "hit@3",
     "hit@10",
     "all@10",
@@ -113,6 +114,7 @@ impl TableRow {
                 share(figures.recall_5),
                 share(figures.recall_10),
                 share(figures.recall_20),
+                share(figures.hit_1),
                 share(figures.hit_3),
                 share(figures.hit_10),
                 share(figures.all_10),

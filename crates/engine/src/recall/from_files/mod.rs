@@ -13,7 +13,7 @@ use std::path::Path;
 
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::page::read_all;
-use daybook_domain::seams::{RecallStore, ScopeState, ScopeStore};
+use daybook_domain::seams::{RecallStore, ScopeState, ScopeStore, Store};
 use daybook_domain::{Citation, Reach, Scope, ScopeKind, StoreError, Tenant, Timestamp};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -21,6 +21,7 @@ use jiff::tz::TimeZone;
 use self::diary_question::DiaryQuestion;
 use self::section_question::SectionQuestion;
 use super::confidence::Likelihood;
+use super::persons_words::use_persons_words;
 use super::rank::ScoreParts;
 use super::search::answers::resolve;
 use super::search::{ANSWERS, RankedAnswer, RecallQuestion, RecallResult};
@@ -31,6 +32,17 @@ const SCORE: f64 = 0.95;
 
 /// Longest question that is looked at, in bytes: longer ones say more than they ask.
 const QUESTION: usize = 300;
+
+/// A person's memory files, for answers.
+#[derive(Debug, Clone, Copy)]
+pub struct PersonsFiles<'a> {
+    /// The data folder that they are in.
+    pub root: &'a Path,
+    /// The person.
+    pub person: &'a Scope,
+    /// Where days begin for them.
+    pub zone: &'a TimeZone,
+}
 
 /// What files have for a question.
 struct FoundLines {
@@ -47,12 +59,25 @@ pub fn asks_for_page(prompt: &str, now: Timestamp, zone: &TimeZone) -> bool {
     prompt.len() <= QUESTION && (day_of(now, zone).is_some_and(of_diary) || of_section())
 }
 
-/// Puts what the memory files below `root` have before the other answers, where the question asks for a page or a section of
-/// them. Days are those of `zone`.
+/// Completes what was found in the store by what the memory files say: a person's own words take the place of what they
+/// corrected, and where the question asks for a page or a section, its lines come before the other answers.
 ///
 /// # Errors
 /// When the store fails.
-pub async fn answer_from_files(
+pub async fn use_files(
+    store: &dyn Store,
+    files: PersonsFiles<'_>,
+    question: &RecallQuestion<'_>,
+    recalled: &mut RecallResult,
+) -> Result<(), StoreError> {
+    use_persons_words(store, files.root, files.person, question, recalled).await?;
+    let place = (files.root, &files.person.tenant, files.zone);
+    answer_from_files((store, store), place, question, recalled).await
+}
+
+/// Puts what the memory files below `root` have before the other answers, where the question asks for a page or a section of
+/// them. Days are those of `zone`.
+async fn answer_from_files(
     (store, scopes): (&dyn RecallStore, &dyn ScopeStore),
     (root, tenant, zone): (&Path, &Tenant, &TimeZone),
     question: &RecallQuestion<'_>,
