@@ -9,6 +9,7 @@ use daybook_domain::seams::{Embedder, Store};
 use daybook_domain::{Scope, SessionId, StoreError, Tenant, Timestamp};
 use daybook_engine::recall::confidence::{ConfidenceSignals, Likelihood};
 use daybook_engine::recall::embedding::embed_all;
+use daybook_engine::recall::excerpt::from_best_passage;
 use daybook_engine::recall::from_files::{PersonsFiles, use_files};
 use daybook_engine::recall::search::{RankedAnswer, RecallQuestion, recall};
 use jiff::tz::TimeZone;
@@ -16,6 +17,9 @@ use serde::{Serialize, Serializer};
 
 use crate::dataset::EventRef;
 use crate::error::EvalError;
+
+/// Bytes of a result that are shown in a terminal.
+const EXCERPT: usize = 320;
 
 /// Options of every question.
 #[derive(Debug, Clone, Serialize)]
@@ -112,6 +116,8 @@ pub(crate) struct RetrievedText {
     /// The session that it is about as a whole; `None` where it names events.
     pub(crate) session: Option<SessionId>,
     pub(crate) text: String,
+    /// What of it is shown in a terminal.
+    pub(crate) excerpt: String,
     pub(crate) at: Timestamp,
 }
 
@@ -146,7 +152,13 @@ pub(crate) async fn ask(
     })
 }
 
+/// What is shown of a text that begins so.
+pub(crate) fn start_of(text: &str) -> &str {
+    &text[..text.floor_char_boundary(EXCERPT)]
+}
+
 fn hit(answer: RankedAnswer) -> RetrievedText {
+    let excerpt = start_of(&from_best_passage(&answer, EXCERPT)).to_owned();
     let session = answer.session;
     let event = |seq| {
         let session = session.clone()?;
@@ -161,6 +173,7 @@ fn hit(answer: RankedAnswer) -> RetrievedText {
         session: session.clone().filter(|_| events.is_empty()),
         events,
         text,
+        excerpt,
         at: answer.time,
     }
 }

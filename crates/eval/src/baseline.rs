@@ -8,7 +8,7 @@ use daybook_domain::seams::Store;
 use daybook_domain::{Event, EventSeq, Origin, StoreError, Tenant, Timestamp};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::ask::{RetrievalResult, RetrievedText};
+use crate::ask::{RetrievalResult, RetrievedText, start_of};
 use crate::bm25::{Bm25, content_words, stems};
 use crate::dataset::{BenchmarkQuestion, EventRef};
 use crate::metrics::SharedWords;
@@ -133,6 +133,7 @@ impl BaselineCorpus {
             session: None,
             events: vec![turn.event.clone()],
             text: turn.text.clone(),
+            excerpt: start_of(&turn.text).to_owned(),
             at: turn.at,
         }
     }

@@ -99,6 +99,7 @@ fn ask_all(
         session: None,
         events: Vec::new(),
         text: "Ada: The harbour is Oban.".to_owned(),
+        excerpt: String::new(),
         at: Timestamp(1_683_554_160_000),
     };
     let judged = questions

@@ -3,9 +3,12 @@
 //! A rank is the position, counted from 1, of the first result that covers a piece of evidence. A result with several
 //! events counts for each of them, so the length of results is reported beside recall.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use crate::ask::RetrievedText;
+use crate::bm25::stems;
 use crate::dataset::EvidencePiece;
 
 /// The first results: their tokens are counted, and a model answers from them.
@@ -20,6 +23,9 @@ pub struct RetrievalOutcome {
     pub results: usize,
     /// Estimated tokens of the first ten results.
     pub tokens: u64,
+    /// The share of the expected answer's words in what is shown of the first result that covers evidence; `None`
+    /// without such a result among the first three, or without an expected answer.
+    pub shown: Option<f64>,
     /// Time of the call in milliseconds.
     pub milliseconds: f64,
 }
@@ -57,6 +63,9 @@ pub struct RetrievalMetrics {
     pub mrr: f64,
     /// Mean discounted gain of the first 10 results, as a share of the best possible one.
     pub ndcg_10: f64,
+    /// Mean share of the expected answer's words in what is shown of the first result that covers evidence, where one
+    /// of the first 3 does.
+    pub shown: f64,
     /// Median of the estimated tokens of the first 10 results.
     pub tokens: u64,
     /// Median time of a call in milliseconds.
@@ -87,6 +96,11 @@ impl RetrievalMetrics {
             all_10: mean(|ranks| f64::from(u8::from(recall(ranks, 10) == 1.0))),
             mrr: mean(reciprocal_rank),
             ndcg_10: mean(|ranks| ndcg(ranks, 10)),
+            shown: {
+                let shown = outcomes.iter().filter_map(|outcome| outcome.shown);
+                let (sum, of) = shown.fold((0.0, 0), |(sum, of), share| (sum + share, of + 1));
+                sum / f64::from(of.max(1))
+            },
             tokens: quantile(tokens, 0.5) as u64,
             p50_ms: quantile(times(), 0.5),
             p95_ms: quantile(times(), 0.95),
@@ -112,6 +126,19 @@ pub(crate) fn ranks(evidence: &[EvidencePiece], results: &[RetrievedText]) -> Ve
         results.iter().position(shows).map(|index| index + 1)
     };
     evidence.iter().map(rank).collect()
+}
+
+/// The share of `answer`'s words in what is shown of the first of three results that covers evidence.
+pub(crate) fn shown_share(
+    answer: &str,
+    ranks: &[Option<usize>],
+    results: &[RetrievedText],
+) -> Option<f64> {
+    let best = ranks.iter().flatten().min().filter(|rank| **rank <= 3)?;
+    let shown: HashSet<String> = stems(&results[best - 1].excerpt).into_iter().collect();
+    let words: HashSet<String> = stems(answer).into_iter().collect();
+    let share = words.intersection(&shown).count() as f64 / words.len() as f64;
+    (!words.is_empty()).then_some(share)
 }
 
 /// The share of the evidence among the first `k` results.

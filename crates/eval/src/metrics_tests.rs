@@ -15,6 +15,7 @@ fn hit(events: &[u64]) -> RetrievedText {
         session: None,
         events: events.iter().copied().map(event).collect(),
         text: String::new(),
+        excerpt: String::new(),
         at: Timestamp::ZERO,
     }
 }
@@ -31,6 +32,7 @@ fn outcome(ranks: &[Option<usize>], tokens: u64, milliseconds: f64) -> Retrieval
     RetrievalOutcome {
         ranks: ranks.to_vec(),
         results: ranks.iter().flatten().count(),
+        shown: None,
         tokens,
         milliseconds,
     }
@@ -67,6 +69,7 @@ fn figures_are_those_that_are_computed_by_hand() {
         all_10: 0.5,
         mrr: (1.0 + 1.0 / 12.0 + 0.0 + 1.0 / 3.0) / 4.0,
         ndcg_10: (first + 0.0 + 0.0 + 0.5) / 4.0,
+        shown: 0.0,
         tokens: 100,
         p50_ms: 2.0,
         p95_ms: 4.0,
@@ -85,4 +88,32 @@ fn figures_are_those_that_are_computed_by_hand() {
 #[test]
 fn no_questions_make_figures_of_zero() {
     assert_eq!(RetrievalMetrics::of(&[]), RetrievalMetrics::default());
+}
+
+#[test]
+fn a_result_without_events_shows_its_whole_session() {
+    let whole = EvidencePiece {
+        is_session: true,
+        ..piece(&[1, 2])
+    };
+    let of = |name: &str| RetrievedText {
+        session: Some(session_id(name.to_owned())),
+        ..hit(&[])
+    };
+    let results = [of("other"), of("s")];
+    assert_eq!(ranks(&[whole, piece(&[1])], &results), [Some(2), None]);
+}
+
+#[test]
+fn what_is_shown_has_a_share_of_the_answers_words() {
+    let shows = |text: &str| RetrievedText {
+        excerpt: text.to_owned(),
+        ..hit(&[1])
+    };
+    let results = [shows("the harbour"), shows("Oban and its harbours")];
+    let share = |ranks: &[Option<usize>]| shown_share("The harbour of Oban", ranks, &results);
+    assert_eq!(share(&[Some(2)]), Some(1.0));
+    assert_eq!(share(&[None, Some(1)]), Some(0.5));
+    assert_eq!(share(&[None]), None);
+    assert_eq!(share(&[Some(4)]), None);
 }

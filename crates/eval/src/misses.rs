@@ -68,6 +68,7 @@ mod tests {
             ranks: ranks.to_vec(),
             results: 20,
             tokens: 0,
+            shown: None,
             milliseconds: 0.0,
         };
         QuestionRecord {

@@ -15,7 +15,7 @@ use crate::dataset::{BenchmarkConversation, BenchmarkQuestion, Counting, Dataset
 use crate::end_to_end::{EndToEndModels, QuestionAnswerer};
 use crate::error::EvalError;
 use crate::ingest;
-use crate::metrics::{RetrievalOutcome, SHOWN, SharedWords, ranks};
+use crate::metrics::{RetrievalOutcome, SHOWN, SharedWords, ranks, shown_share};
 use crate::report::{
     DAYBOOK, EvalReport, ForeignRecord, QuestionRecord, SystemOutcome, abstention_report,
     confidence_report, system_report,
@@ -212,8 +212,10 @@ fn outcome(
 ) -> RetrievalOutcome {
     let milliseconds = began.elapsed().as_secs_f64() * 1e3;
     let shown = retrieved.results.iter().take(SHOWN);
+    let ranks = ranks(&question.evidence, &retrieved.results);
     RetrievalOutcome {
-        ranks: ranks(&question.evidence, &retrieved.results),
+        shown: shown_share(&question.answer, &ranks, &retrieved.results),
+        ranks,
         results: retrieved.results.len(),
         tokens: shown.map(|hit| u64::from(estimate(&hit.text))).sum(),
         milliseconds,

@@ -149,6 +149,11 @@ fn push_passage(passage: &str, is_last: bool, tokens: &mut String) -> bool {
     any
 }
 
+/// Whether a text has any tokens.
+fn has_tokens(text: &str) -> bool {
+    push_tokens(text, &mut String::new())
+}
+
 /// Appends the tokens of a text. Returns whether there are any.
 fn push_tokens(text: &str, tokens: &mut String) -> bool {
     let from = tokens.len();

@@ -7,6 +7,7 @@ use clap::Args;
 use daybook_domain::ObservationOrigin;
 use daybook_domain::index::MemoryLayer;
 use daybook_engine::recall::confidence::Likelihood;
+use daybook_engine::recall::excerpt::from_best_passage;
 use daybook_engine::recall::interface_use::InterfaceUse;
 use daybook_engine::recall::search::{RankedAnswer, RecallResult};
 
@@ -141,7 +142,8 @@ pub(crate) fn show(daybook: &Daybook, recalled: &RecallResult) {
     }
     for (n, answer) in recalled.answers.iter().enumerate() {
         let fitted = |text: &str| wrapped(text, INDENT);
-        let (number, text) = (bold(&format!("{:>2}", n + 1)), excerpt(&answer.text));
+        let text = excerpt(&from_best_passage(answer, SHOWN));
+        let number = bold(&format!("{:>2}", n + 1));
         print_line!("{number} {}", fitted(&text));
         if let Some(context) = &answer.context {
             print_line!("   {}", fitted(&excerpt(context)));

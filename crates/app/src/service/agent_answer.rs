@@ -5,6 +5,7 @@
 
 use daybook_engine::files::layout::folder;
 use daybook_engine::recall::confidence::Likelihood;
+use daybook_engine::recall::excerpt::from_best_passage;
 use daybook_engine::recall::search::{RankedAnswer, RecallResult};
 use daybook_text::fence::{NOTICE, enclose, one_line, with_margin};
 use daybook_text::recalled::ELEMENT;
@@ -97,10 +98,10 @@ fn unanswered_line(recalled: &RecallResult) -> String {
 }
 
 fn excerpt(answer: &RankedAnswer) -> RankedAnswer {
-    let cut_to_excerpt = |text: &String| cut(text, MAX_EXCERPT_BYTES);
+    let cut_to_excerpt = |text: &str| cut(text, MAX_EXCERPT_BYTES);
     RankedAnswer {
-        text: cut_to_excerpt(&answer.text),
-        context: answer.context.as_ref().map(cut_to_excerpt),
+        text: cut_to_excerpt(&from_best_passage(answer, MAX_EXCERPT_BYTES)),
+        context: answer.context.as_deref().map(cut_to_excerpt),
         ..answer.clone()
     }
 }

@@ -14,7 +14,6 @@ use anyhow::Result;
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::{Reach, Scope, Timestamp};
 use daybook_engine::recall::confidence::Likelihood;
-use daybook_engine::recall::rank::ScoreParts;
 use daybook_engine::recall::search::{RankedAnswer, RecallResult};
 use futures_util::future::join_all;
 
@@ -120,22 +119,10 @@ fn answer(scope: &Scope, memory: ServerMemory) -> RankedAnswer {
         Timestamp(at.as_millisecond())
     });
     RankedAnswer {
-        text: memory.text,
-        context: None,
         score: memory.score.unwrap_or_default().clamp(0.0, 1.0),
-        parts: ScoreParts::default(),
         scope: Some(scope.clone()),
-        layer: MemoryLayer::Observation,
-        origin: None,
-        kind: None,
-        learned_from: None,
-        observation: None,
-        file: None,
-        citation: None,
-        session: None,
-        events: Vec::new(),
         time,
-        replaced: None,
+        ..RankedAnswer::of_text(memory.text, MemoryLayer::Observation)
     }
 }
 

@@ -169,6 +169,29 @@ fn questions_are_asked_about_a_folder_of_transcripts_or_about_one_s_own_memory()
 }
 
 #[test]
+fn all_of_memory_answers_what_was_done_on_a_day() {
+    let (place, path) = with_questions();
+    let questions = "[[question]]\nquestion = \"What did we do yesterday?\"\nasked = \"2026-03-03\"\n\
+                     evidence = [\"one.jsonl\"]\n";
+    std::fs::write(&path, questions).unwrap();
+    let path = path.display().to_string();
+    let transcripts = place.transcripts().display().to_string();
+    let asked = ["eval", "questions", &path, "--transcripts", &transcripts];
+    let report = place.json(&[&asked[..], &["--whole"]].concat());
+    assert_eq!(report["systems"][0]["total"]["hit_1"], 1.0);
+    let first = report["questions"][0]["first"].as_str().unwrap();
+    assert!(first.contains("08:00–08:02 let's begin"), "{first}");
+    assert!(!place.root().exists());
+
+    std::fs::write(&path, questions.replace("03-03", "03-32")).unwrap();
+    let refused = String::from_utf8(place.run(&asked).stderr).unwrap();
+    assert!(
+        refused.contains("`asked` is a day such as 2026-03-02"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn what_cannot_be_measured_is_named() {
     let (place, path) = with_questions();
     let path = path.display().to_string();
@@ -187,6 +210,11 @@ fn what_cannot_be_measured_is_named() {
         message.contains(
             "--split is for `daybook eval questions`, `changes`, `statements` and `threads`"
         ),
+        "{message}"
+    );
+    let message = refused(&["eval", "locomo", &path, "--whole"]);
+    assert!(
+        message.contains("--whole is for `daybook eval questions`"),
         "{message}"
     );
     let message = refused(&["eval", "locomo", &path, "--limit", "0"]);

@@ -91,14 +91,22 @@ pub(super) struct QueryTermCounts {
     of: [u16; QUERY_TERMS],
 }
 
+/// Statistics of a passage for one question.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PassageStats {
+    pub(super) counts: QueryTermCounts,
+    /// Tokens in open sentences.
+    pub(super) open: u32,
+}
+
 /// Statistics of one text for one question.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextStats {
     /// The term of the speaker's name that the text begins with.
     pub(super) speaker: Option<u32>,
     pub(super) whole: QueryTermCounts,
-    /// Counts of each passage; empty for a text of one passage.
-    pub(super) passages: Vec<QueryTermCounts>,
+    /// Each passage; empty for a text of one passage.
+    pub(super) passages: Vec<PassageStats>,
     /// Tokens in open sentences.
     pub(super) open: u32,
     /// Whether it holds a word of standing instructions or of the speaker's preferences.
@@ -172,10 +180,11 @@ impl<'a> LexicalQuery<'a> {
         for passage in &passages {
             let mut counts = QueryTermCounts::default();
             stats.is_instruction |= self.count(passage, &mut counts);
-            stats.open += count_open_tokens(passage);
+            let open = count_open_tokens(passage);
+            stats.open += open;
             stats.whole += counts;
             if passages.len() > 1 {
-                stats.passages.push(counts);
+                stats.passages.push(PassageStats { counts, open });
             }
         }
         stats.akin = self.akin_share(spoken, &stats.whole);

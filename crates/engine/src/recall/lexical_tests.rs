@@ -109,12 +109,12 @@ fn a_concept_can_be_left_out_of_the_share() {
 fn a_text_of_one_passage_has_no_others() {
     let sentence = "Ten words make this sentence of mine and no more. ";
     with_query("sentence words", |lexical| {
-        assert_eq!(stats(lexical, sentence).passages, []);
+        assert!(stats(lexical, sentence).passages.is_empty());
         let long = stats(lexical, &sentence.repeat(9));
         assert_eq!(long.passages.len(), 3);
         let mut sum = QueryTermCounts::default();
         for passage in &long.passages {
-            sum += *passage;
+            sum += passage.counts;
         }
         assert_eq!(sum, long.whole);
         assert_eq!(long.whole.length(), 90);
@@ -126,7 +126,7 @@ fn the_name_of_the_speaker_is_found_but_is_no_passage() {
     with_query("Ada harbour", |lexical| {
         let stats = self::stats(lexical, "Ada: the harbour is wide");
         assert_eq!(stats.speaker, Some(Terms::of_token("ada")));
-        assert_eq!(stats.passages, []);
+        assert!(stats.passages.is_empty());
         assert_eq!(stats.whole.length(), 5);
         assert!((lexical.share(&stats.whole, |_| false) - 1.0).abs() < 1e-12);
         assert!(lexical.contains_term(Terms::of_token("ada")));

@@ -9,6 +9,7 @@ use daybook_domain::{Citation, EventId, Origin, SessionId, Timestamp};
 use jiff::tz::TimeZone;
 
 use super::confidence::Likelihood;
+use super::excerpt::from_best_passage;
 use super::from_files::asks_for_page;
 use super::host_text::{HostText, plain};
 use super::query::Query;
@@ -199,7 +200,7 @@ fn render_line(answer: &RankedAnswer, known: &SessionKnowledge<'_>) -> Option<Me
         Some(context) if answer.text.len() + context.len() < LINE => {
             format!("{} ({context})", answer.text)
         }
-        Some(_) | None => answer.text.clone(),
+        Some(_) | None => from_best_passage(answer, LINE).into_owned(),
     };
     Some(MemoryLine {
         text: escape(&format!("- {} [{citation}]", shortened(&words))),

@@ -1,5 +1,5 @@
+use daybook_domain::Tenant;
 use daybook_domain::index::MemoryLayer;
-use daybook_domain::{Tenant, Timestamp};
 
 use super::super::confidence::{ConfidenceSignals, RecallConfidence};
 use super::super::rank::ScoreParts;
@@ -16,9 +16,6 @@ fn session(host_id: &str) -> SessionId {
 
 fn answer(text: &str, citation: &str, words: f64) -> RankedAnswer {
     RankedAnswer {
-        replaced: None,
-        text: text.to_owned(),
-        context: None,
         score: 0.5,
         parts: ScoreParts {
             words,
@@ -26,17 +23,9 @@ fn answer(text: &str, citation: &str, words: f64) -> RankedAnswer {
             layer: 1.0,
             ..ScoreParts::default()
         },
-        scope: None,
-        layer: MemoryLayer::Observation,
-        origin: None,
-        kind: None,
-        learned_from: None,
-        observation: None,
-        file: None,
         citation: Some(citation.to_owned()),
         session: Some(session(citation.split(':').next().unwrap_or_default())),
-        events: Vec::new(),
-        time: Timestamp::ZERO,
+        ..RankedAnswer::of_text(text.to_owned(), MemoryLayer::Observation)
     }
 }
 

@@ -16,7 +16,7 @@ use daybook_domain::index::{DocumentNo, DocumentOutline, MemoryLayer};
 use daybook_domain::vector;
 
 use super::dates::Dates;
-use super::lexical::{LengthNorm, LexicalQuery, QueryTermCounts, TextStats};
+use super::lexical::{LengthNorm, LexicalQuery, PassageStats, QueryTermCounts, TextStats};
 
 /// Length norms of a message alone, of windows of three and five messages, and of a passage.
 const TURN: LengthNorm = LengthNorm {
@@ -61,6 +61,12 @@ const SUBSTANCE_SOME: f64 = 36.0;
 const SUBSTANCE_WHOLE: u32 = 90;
 /// Penalty of a text of open sentences alone: it asks or announces, and does not answer.
 const OPEN: f64 = 0.4;
+/// The same of an agent's message. People's are often more than what they ask, and answer other questions.
+const OPEN_OF_AGENT: f64 = 0.7;
+/// Penalty of a passage of open sentences alone, when the one is chosen that is shown.
+const OPEN_PASSAGE: f64 = 0.2;
+/// How much more of a question's words such a passage has than the first. Most answers begin with their point.
+const FAR_MORE: f64 = 0.3;
 /// Bonus of a text from a period that the question names.
 const DATED: f64 = 0.2;
 /// Bonus of a text by the person whom the question names, as a share of the best score.
@@ -194,7 +200,7 @@ impl RecallCandidate {
             .stats
             .passages
             .iter()
-            .map(|passage| lexical.score(passage, PASSAGE));
+            .map(|passage| lexical.score(&passage.counts, PASSAGE));
         let best = best.fold(None, |best: Option<f64>, score| {
             Some(best.map_or(score, |b| b.max(score)))
         });
@@ -208,8 +214,12 @@ impl RecallCandidate {
             0.0
         };
         self.parts.substance = self.substance();
-        // Not `-OPEN * …`, which is -0 for a text without open sentences.
-        self.parts.open = 0.0 - OPEN * self.stats.open_share();
+        let open = match self.outline.origin {
+            Some(Origin::Assistant) => OPEN_OF_AGENT,
+            _ => OPEN,
+        };
+        // Not `-open * …`, which is -0 for a text without open sentences.
+        self.parts.open = 0.0 - open * self.stats.open_share();
         self.parts.dated = if ranking.dates.contains(self.outline.at) {
             DATED
         } else {
@@ -251,6 +261,26 @@ impl RecallCandidate {
     /// How much the messages around it count, from 0 to 1: fully for a short message.
     fn context_reliance(&self) -> f64 {
         (RELIANT_LENGTH / f64::from(self.stats.whole.length().max(1))).min(1.0)
+    }
+
+    /// The passage that answers, counted from 0: the one with most of the question's words, where it has far more than the
+    /// first. `None` for a text of one passage.
+    pub(super) fn best_passage(&self, ranking: &RankingQuery<'_>) -> Option<usize> {
+        let score = |passage: &PassageStats| {
+            let open = f64::from(passage.open) / f64::from(passage.counts.length().max(1));
+            ranking.lexical.score(&passage.counts, PASSAGE) - OPEN_PASSAGE * open
+        };
+        let scores: Vec<f64> = self.stats.passages.iter().map(score).collect();
+        let better = |one: &usize, other: &usize| {
+            let earlier = || other.cmp(one);
+            scores[*one].total_cmp(&scores[*other]).then_with(earlier)
+        };
+        let best = (0..scores.len()).max_by(better)?;
+        Some(if scores[best] >= scores[0] + FAR_MORE {
+            best
+        } else {
+            0
+        })
     }
 
     /// The vector of the whole text, without those of its passages.

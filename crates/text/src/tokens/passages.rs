@@ -67,6 +67,15 @@ pub fn passages(text: &str) -> Vec<&str> {
     passages
 }
 
+/// The offsets in `text` at which the passages begin that [`super::outlined_text`] keeps, in order.
+pub fn passage_starts(text: &str) -> Vec<usize> {
+    let said = speaker(text).map_or(text, |(_, said)| said);
+    let offset = |passage: &&str| passage.as_ptr().addr() - text.as_ptr().addr();
+    let passages = passages(said);
+    let has_tokens = |passage: &&&str| super::has_tokens(passage);
+    passages.iter().filter(has_tokens).map(offset).collect()
+}
+
 /// Consecutive sentences of a passage of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sentences<'a> {

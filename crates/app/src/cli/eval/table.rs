@@ -10,7 +10,7 @@ use daybook_eval::{
 use crate::terminal::output::{bold, count, dim, grouped, print_line, warn};
 
 /// The columns of figures, after the name.
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 15] = [
     "questions",
     "R@5",
     "R@10",
@@ -21,6 +21,7 @@ const COLUMNS: [&str; 14] = [
     "all@10",
     "MRR",
     "nDCG@10",
+    "shown",
     "tokens",
     "p50 ms",
     "p95 ms",
@@ -50,7 +51,8 @@ pub(super) fn show(report: &EvalReport) {
         "\n{}",
         dim(
             "R@k: share of the evidence among the first k results. hit@k: questions with any of \
-             their evidence there. tokens: median of ten results, estimated at three bytes each. \
+             their evidence there. shown: share of the expected answer's words in the first lines \
+             of the first result with evidence, if it is among three. tokens: median of ten results, estimated at three bytes each. \
              empty: questions without a result."
         )
     );
@@ -120,6 +122,7 @@ impl TableRow {
                 share(figures.all_10),
                 share(figures.mrr),
                 share(figures.ndcg_10),
+                share(figures.shown),
                 figures.tokens.to_string(),
                 format!("{:.1}", figures.p50_ms),
                 format!("{:.1}", figures.p95_ms),

@@ -22,7 +22,6 @@ use self::diary_question::DiaryQuestion;
 use self::section_question::SectionQuestion;
 use super::confidence::Likelihood;
 use super::persons_words::use_persons_words;
-use super::rank::ScoreParts;
 use super::search::answers::resolve;
 use super::search::{ANSWERS, RankedAnswer, RecallQuestion, RecallResult};
 use crate::files::reindex::split_citation;
@@ -178,21 +177,11 @@ async fn in_reach(
 fn answer(scope: &Scope, file: String, line: &str, context: Option<String>) -> RankedAnswer {
     let (text, citation) = split_citation(line);
     RankedAnswer {
-        text: text.to_owned(),
         context,
         score: SCORE,
-        parts: ScoreParts::default(),
         scope: Some(scope.clone()),
-        layer: MemoryLayer::Entry,
-        origin: None,
-        kind: None,
-        learned_from: None,
-        observation: None,
         file: Some(file),
         citation,
-        session: None,
-        events: Vec::new(),
-        time: Timestamp::ZERO,
-        replaced: None,
+        ..RankedAnswer::of_text(text.to_owned(), MemoryLayer::Entry)
     }
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use daybook_domain::index::{DocumentKind, DocumentNo, IndexedDocument, MemoryLayer};
 use daybook_domain::seams::RecallStore;
 use daybook_domain::{Citation, EventSeq, ScopeKind, SessionId, StoreError, Tenant};
+use daybook_text::tokens::passages::passage_starts;
 
 use super::candidates::CandidateFetcher;
 use super::deduplicate::{AnswerDeduplicator, order_digested_first};
@@ -166,6 +167,18 @@ impl CandidateFetcher<'_> {
         Ok(())
     }
 
+    fn begin_of_best_passage(&self, text: &str, candidate: &RecallCandidate) -> usize {
+        let best = candidate
+            .best_passage(self.ranking)
+            .filter(|best| *best > 0);
+        best.and_then(|best| {
+            let starts = passage_starts(text);
+            let is_same_text = starts.len() == candidate.stats.passages.len();
+            starts.get(best).copied().filter(|_| is_same_text)
+        })
+        .unwrap_or_default()
+    }
+
     async fn answer(
         &self,
         document: &IndexedDocument,
@@ -174,6 +187,7 @@ impl CandidateFetcher<'_> {
         let total = stepped(candidate).max(0.0);
         let mut answer = RankedAnswer {
             text: document.text.clone(),
+            begins: self.begin_of_best_passage(&document.text, candidate),
             context: document.context.clone(),
             score: total / (1.0 + total),
             parts: candidate.parts,

@@ -79,6 +79,8 @@ pub struct RecallQuestion<'a> {
 pub struct RankedAnswer {
     /// The remembered text.
     pub text: String,
+    /// Where in a long text the passage begins that answers, in bytes.
+    pub begins: usize,
     /// Context that makes the text understandable.
     pub context: Option<String>,
     /// From 0 to 1; comparable within one question only.
@@ -109,6 +111,32 @@ pub struct RankedAnswer {
     pub time: Timestamp,
     /// What took its place, if it no longer holds. That comes before it.
     pub replaced: Option<Replacement>,
+}
+
+impl RankedAnswer {
+    /// An answer of which nothing but its text and its layer is known.
+    #[must_use]
+    pub fn of_text(text: String, layer: MemoryLayer) -> Self {
+        Self {
+            text,
+            begins: 0,
+            context: None,
+            score: 0.0,
+            parts: ScoreParts::default(),
+            scope: None,
+            layer,
+            origin: None,
+            kind: None,
+            learned_from: None,
+            observation: None,
+            file: None,
+            citation: None,
+            session: None,
+            events: Vec::new(),
+            time: Timestamp::ZERO,
+            replaced: None,
+        }
+    }
 }
 
 /// The outcome of one question.

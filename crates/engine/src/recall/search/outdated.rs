@@ -242,6 +242,7 @@ fn answer_of(holding: &Observation, outdated: &RankedAnswer) -> RankedAnswer {
     let last = holding.evidence.last();
     RankedAnswer {
         text: holding.statement(),
+        begins: 0,
         context: holding.context.clone(),
         score: outdated.score,
         parts: outdated.parts,

@@ -114,31 +114,18 @@ fn is_rule(answer: &RankedAnswer) -> bool {
 #[cfg(test)]
 mod tests {
     use daybook_domain::index::MemoryLayer;
-    use daybook_domain::{ObservationKind, ObservationOrigin, Timestamp};
+    use daybook_domain::{ObservationKind, ObservationOrigin};
 
     use super::{asks_for_rule, is_rule, stated};
-    use crate::recall::rank::ScoreParts;
     use crate::recall::search::RankedAnswer;
 
     #[track_caller]
     fn check_observation(kind: ObservationKind, from: ObservationOrigin, expected: bool) {
+        let text = "please don't amend commits".to_owned();
         let answer = RankedAnswer {
-            text: "please don't amend commits".to_owned(),
-            context: None,
-            score: 0.5,
-            parts: ScoreParts::default(),
-            scope: None,
-            layer: MemoryLayer::Observation,
-            origin: None,
             kind: Some(kind),
             learned_from: Some(from),
-            observation: None,
-            file: None,
-            citation: None,
-            session: None,
-            events: Vec::new(),
-            time: Timestamp::ZERO,
-            replaced: None,
+            ..RankedAnswer::of_text(text, MemoryLayer::Observation)
         };
         assert_eq!(is_rule(&answer), expected, "{kind:?} {from:?}");
     }
