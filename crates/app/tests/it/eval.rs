@@ -208,7 +208,7 @@ fn what_cannot_be_measured_is_named() {
     let message = refused(&["eval", "locomo", &path, "--split", "tune"]);
     assert!(
         message.contains(
-            "--split is for `daybook eval questions`, `changes`, `statements` and `threads`"
+            "--split is for `daybook eval questions`, `changes`, `statements`, `notes` and `threads`"
         ),
         "{message}"
     );

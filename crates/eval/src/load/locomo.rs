@@ -3,7 +3,7 @@
 //! Both speakers are people, so all turns are a person's; each text begins with its speaker's name. The caption of a
 //! shared picture follows the text in brackets, because people talk about the picture.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use daybook_domain::{SessionId, Timestamp};
@@ -29,6 +29,9 @@ struct LocomoSample {
     sample_id: Option<String>,
     conversation: BTreeMap<String, Value>,
     qa: Vec<LocomoQuestion>,
+    /// What was noted of each speaker, by session and name: a sentence, with the id of its turn or a list of ids.
+    #[serde(default)]
+    observation: BTreeMap<String, BTreeMap<String, Vec<(String, Value)>>>,
 }
 
 #[derive(Deserialize)]
@@ -96,6 +99,52 @@ pub fn load_locomo(path: &Path) -> Result<Dataset, EvalError> {
         conversations,
         left_out,
     })
+}
+
+/// What a person said in a dialogue, and whether the dataset's authors noted something of it about them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotedTurn {
+    /// The person's words.
+    pub text: String,
+    /// Whether something was noted.
+    pub is_noted: bool,
+}
+
+/// Loads the turns of LoCoMo's dialogues with what was noted of their speakers, a list for each dialogue.
+///
+/// # Errors
+/// When the file cannot be read or is not LoCoMo.
+pub fn load_noted_turns(path: &Path) -> Result<Vec<Vec<NotedTurn>>, EvalError> {
+    let bytes = read(path)?;
+    let samples: Vec<LocomoSample> =
+        serde_json::from_slice(&bytes).map_err(|error| EvalError::json(path, FORMAT, &error))?;
+    let dialogues: Vec<Vec<NotedTurn>> = samples.iter().map(noted_turns).collect();
+    if !dialogues.iter().flatten().any(|turn| turn.is_noted) {
+        return Err(EvalError::Empty {
+            path: path.to_owned(),
+            format: FORMAT,
+            advice: "each conversation needs `conversation` and `observation`",
+        });
+    }
+    Ok(dialogues)
+}
+
+fn noted_turns(sample: &LocomoSample) -> Vec<NotedTurn> {
+    let notes = sample.observation.values().flat_map(BTreeMap::values);
+    let ids = notes.flatten().flat_map(|(_, turns)| match turns {
+        Value::Array(ids) => ids.iter().filter_map(Value::as_str).collect(),
+        id => Vec::from_iter(id.as_str()),
+    });
+    let noted: HashSet<String> = ids.filter_map(canonical).collect();
+    let lines = sample.conversation.values().filter_map(Value::as_array);
+    let lines = lines
+        .flatten()
+        .filter_map(|line| LocomoLine::deserialize(line).ok());
+    let turn = |line: LocomoLine| NotedTurn {
+        is_noted: canonical(&line.dia_id).is_some_and(|id| noted.contains(&id)),
+        text: line.text,
+    };
+    lines.map(turn).collect()
 }
 
 fn conversation(

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::error::EvalError;
 
 pub use beam::load_beam;
-pub use locomo::load_locomo;
+pub use locomo::{NotedTurn, load_locomo, load_noted_turns};
 pub use longmemeval::load_longmemeval;
 pub use questions::{WrittenQuestions, load_questions};
 

@@ -13,10 +13,12 @@
 
 mod cases;
 mod learn;
+mod notes;
 mod run;
 
 pub use cases::{StatementCases, load_statements};
 pub use learn::{WorthShare, learn_worth, worth_shares};
+pub use notes::{NotesReport, run_notes};
 pub use run::{LanguageScore, StatementRecord, StatementsReport, run_statements};
 
 #[cfg(test)]

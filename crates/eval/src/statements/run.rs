@@ -104,7 +104,6 @@ fn line(draft: &ObservationDraft) -> String {
 
 /// What is kept of a message after which the agent works, as agents do.
 fn drafts(message: &str) -> Vec<ObservationDraft> {
-    let said = event(1, Origin::Human, message);
     let call = Event {
         tool: Some("Bash".to_owned()),
         ..event(2, Origin::ToolCall, "git status --short")
@@ -113,7 +112,17 @@ fn drafts(message: &str) -> Vec<ObservationDraft> {
         status: Some(ToolStatus::Succeeded),
         ..event(3, Origin::ToolResult, "")
     };
-    let events = [said, call, result];
+    drafts_before(message, vec![call, result])
+}
+
+/// What is kept of a message in a chat, where the other answers.
+pub(super) fn drafts_in_chat(message: &str) -> Vec<ObservationDraft> {
+    drafts_before(message, vec![event(2, Origin::Assistant, "Thank you.")])
+}
+
+fn drafts_before(message: &str, follows: Vec<Event>) -> Vec<ObservationDraft> {
+    let mut events = vec![event(1, Origin::Human, message)];
+    events.extend(follows);
     let output = Extractive.extract_window(Window {
         session: &session(),
         before: &[],

@@ -55,7 +55,7 @@ pub(crate) struct EvalCommand {
     /// files, beside messages. Transcripts of a folder are learned from first
     #[arg(long, conflicts_with = "layer")]
     whole: bool,
-    /// With `questions`, `changes`, `statements` and `threads`: only those of this split
+    /// With `questions`, `changes`, `statements`, `notes` and `threads`: only those of this split
     #[arg(long, value_enum)]
     split: Option<SplitName>,
     /// Results for each question; fewer than 20 make recall among 20 smaller
@@ -101,6 +101,8 @@ enum Benchmark {
     Changes,
     /// Messages, and what of each is worth keeping, a file: TOML
     Statements,
+    /// LoCoMo: what is kept of its turns, beside what was noted of the speakers, a file
+    Notes,
     /// What a person insisted on in long sessions, and whether their threads keep it, a file: TOML
     Threads,
 }
@@ -121,7 +123,11 @@ impl EvalCommand {
         }
         let is_split = matches!(
             self.benchmark,
-            Benchmark::Questions | Benchmark::Changes | Benchmark::Statements | Benchmark::Threads
+            Benchmark::Questions
+                | Benchmark::Changes
+                | Benchmark::Statements
+                | Benchmark::Notes
+                | Benchmark::Threads
         );
         let reads = matches!(self.benchmark, Benchmark::Questions | Benchmark::Threads);
         if self.transcripts.is_some() && !reads {
@@ -131,11 +137,14 @@ impl EvalCommand {
             bail!("--whole is for `daybook eval questions`");
         }
         if self.split.is_some() && !is_split {
-            bail!("--split is for `daybook eval questions`, `changes`, `statements` and `threads`");
+            bail!(
+                "--split is for `daybook eval questions`, `changes`, `statements`, `notes` and `threads`"
+            );
         }
         let report = match self.benchmark {
             Benchmark::Changes => return self.run_changes(common),
             Benchmark::Statements => return self.run_statements(common),
+            Benchmark::Notes => return self.run_notes(common),
             Benchmark::Threads => return self.run_threads(common),
             Benchmark::Locomo => self.run_benchmark(common, &load::load_locomo(&self.path)?),
             Benchmark::Longmemeval => {

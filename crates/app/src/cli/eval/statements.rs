@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use daybook_eval::statements::{StatementsReport, load_statements, run_statements};
+use daybook_eval::load::load_noted_turns;
+use daybook_eval::statements::{
+    NotesReport, StatementsReport, load_statements, run_notes, run_statements,
+};
 
 use super::EvalCommand;
 use crate::terminal::common_args::CommonArgs;
@@ -19,6 +22,41 @@ impl EvalCommand {
             show(&report, self.misses);
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    pub(super) fn run_notes(&self, common: &CommonArgs) -> Result<ExitCode> {
+        let report = run_notes(&load_noted_turns(&self.path)?, self.split());
+        if common.json {
+            print_json(&serde_json::to_value(&report)?)?;
+        } else {
+            show_notes(&report, self.misses);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn show_notes(report: &NotesReport, misses: bool) {
+    let (precision, recall) = (report.precision(), report.recall());
+    print_line!(
+        "turns with something noted  {} of {}",
+        report.noted,
+        report.turns
+    );
+    print_line!("of these kept               {}  {recall:.3}", report.both);
+    print_line!(
+        "of what is kept, noted      {} of {}  {precision:.3}",
+        report.both,
+        report.kept
+    );
+    if misses {
+        report
+            .missed
+            .iter()
+            .for_each(|text| print_line!("\nmissed: {text}"));
+        report
+            .unnoted
+            .iter()
+            .for_each(|line| print_line!("\nnot noted: {line}"));
     }
 }
 
