@@ -11,11 +11,23 @@ use crate::load::read;
 const FORMAT: &str = "statements";
 
 /// A file of statements.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatementCases {
+    /// Whether people talk, and no work is done.
+    #[serde(default)]
+    pub(super) in_chat: bool,
     #[serde(default, rename = "statement")]
     pub(super) statements: Vec<StatementCase>,
+}
+
+impl StatementCases {
+    /// The statements of both.
+    #[must_use]
+    pub fn with(mut self, others: Self) -> Self {
+        self.statements.extend(others.statements);
+        self
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -10,6 +10,8 @@
 //! text = "we're on Node 22 everywhere. can you fix the flaky test?"
 //! keep = ["Node 22"]
 //! ```
+//!
+//! `in_chat = true` before all of them says that people talk, and no work is done after a message.
 
 mod cases;
 mod learn;

@@ -58,7 +58,11 @@ pub fn run_statements(cases: &StatementCases, split: Option<Split>) -> Statement
     let is_wanted = |of: Split| split.is_none_or(|split| split == of);
     let wanted = cases.statements.iter().filter(|case| is_wanted(case.split));
     for case in wanted {
-        let lines: Vec<String> = drafts(&case.text).iter().map(line).collect();
+        let drafts = match cases.in_chat {
+            true => drafts_in_chat(&case.text),
+            false => drafts(&case.text),
+        };
+        let lines: Vec<String> = drafts.iter().map(line).collect();
         let score = report.languages.entry(case.language.clone()).or_default();
         let record = judge(case, &lines, score);
         if !record.missed.is_empty() || !record.noise.is_empty() {
@@ -112,21 +116,27 @@ fn drafts(message: &str) -> Vec<ObservationDraft> {
         status: Some(ToolStatus::Succeeded),
         ..event(3, Origin::ToolResult, "")
     };
-    drafts_before(message, vec![call, result])
+    let mut events = [event(1, Origin::Human, message), call, result];
+    for event in &mut events {
+        event.place = Some(Place {
+            root: "/home/ada/ledger".to_owned(),
+            branch: Some("main".to_owned()),
+        });
+    }
+    drafts_of(&events)
 }
 
 /// What is kept of a message in a chat, where the other answers.
 pub(super) fn drafts_in_chat(message: &str) -> Vec<ObservationDraft> {
-    drafts_before(message, vec![event(2, Origin::Assistant, "Thank you.")])
+    let answer = event(2, Origin::Assistant, "Thank you.");
+    drafts_of(&[event(1, Origin::Human, message), answer])
 }
 
-fn drafts_before(message: &str, follows: Vec<Event>) -> Vec<ObservationDraft> {
-    let mut events = vec![event(1, Origin::Human, message)];
-    events.extend(follows);
+fn drafts_of(events: &[Event]) -> Vec<ObservationDraft> {
     let output = Extractive.extract_window(Window {
         session: &session(),
         before: &[],
-        events: &events,
+        events,
         known: KnownMemory::default(),
         is_redone: false,
     });
@@ -144,10 +154,7 @@ fn event(seq: u64, origin: Origin, text: &str) -> Event {
         call: None,
         status: None,
         sidechain: false,
-        place: Some(Place {
-            root: "/home/ada/ledger".to_owned(),
-            branch: Some("main".to_owned()),
-        }),
+        place: None,
     }
 }
 

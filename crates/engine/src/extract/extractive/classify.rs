@@ -17,7 +17,7 @@ use super::scored_draft::MIN_SCORE;
 use super::sentences::Sentence;
 use super::standing::weigh_standing;
 use super::words::{content_words, is_concrete};
-use super::worth::{after_introduction, worth};
+use super::worth::{Setting, after_introduction};
 
 /// Fewest content words of a sentence that can stand alone.
 const CONTENT: usize = 3;
@@ -54,6 +54,8 @@ const LIKELY_WISH: f32 = 0.5;
 const LIKELY_DECISION: f32 = -2.0;
 /// The same of one that says that it lasts.
 const LIKELY_LASTING: f32 = -1.5;
+/// Least worth of any sentence where people talk of themselves: of their turns one in three says something worth keeping.
+const LIKELY_IN_CHAT: f32 = 0.5;
 /// Weight of a strong cue.
 const STRONG_CUE: i32 = 50;
 /// What a sentence of a long message needs more: people paste into these.
@@ -78,6 +80,8 @@ pub(super) struct SentenceContext {
     pub(super) conceded: bool,
     /// Its message is short: a person states something in passing, and explains nothing.
     pub(super) brief: bool,
+    /// What its conversation is for.
+    pub(super) setting: Setting,
 }
 
 /// The speech act of a sentence, with its score.
@@ -233,6 +237,7 @@ fn is_likely(
         // "Rename A to B", "replace A with B": an order that settles something.
         Kind::Decision if context.brief && has_strong(Cue::Decision) => return true,
         _ if is_order(low, lexicon) => LIKELY_ORDER,
+        _ if context.setting == Setting::Chat && !lasts => LIKELY_IN_CHAT,
         Kind::Preference if context.brief && has_strong(Cue::Preference) => return true,
         Kind::Fact => LIKELY_FACT,
         Kind::Preference | Kind::Correction if has_strong(Cue::Preference) => LIKELY_BY_CUE,
@@ -252,7 +257,8 @@ fn is_likely(
         Some(low),
         after_introduction(low).filter(|_| kind != Kind::Fact),
     ];
-    let judged = parts.into_iter().flatten().map(|part| worth(part, lexicon));
+    let judged = parts.into_iter().flatten();
+    let judged = judged.map(|part| context.setting.worth(part, lexicon));
     is_own && judged.fold(f32::MIN, f32::max) >= least + more - less
 }
 
@@ -265,12 +271,16 @@ fn classify_by_form(
     lexicon: &Lexicon,
 ) -> Option<SpeechAct> {
     let low = features.low.as_str();
-    let reacts = context.refused || context.stopped || !context.brief;
+    let (is_passing, least) = match context.setting {
+        Setting::Work => (context.brief, LEAST_WORTH),
+        Setting::Chat => (true, LIKELY_IN_CHAT),
+    };
+    let reacts = context.refused || context.stopped || !is_passing;
     let is_open = low.ends_with(['?', '？']) || lexicon.has_cue(Cue::Later, low);
     let stands = features.content >= FORM_CONTENT
         && !is_quotation(low)
         && !is_order(low, lexicon)
-        && worth(low, lexicon) >= LEAST_WORTH;
+        && context.setting.worth(low, lexicon) >= least;
     (!reacts && !is_open && stands).then(|| SpeechAct {
         kind: weak.map_or(Kind::Fact, |act| match act.kind {
             kind @ (Kind::Preference | Kind::Decision) => kind,

@@ -9,12 +9,13 @@
 use daybook_domain::ObservationKind as Kind;
 
 use super::classify::{SentenceContext, SpeechAct, classify};
-use super::clauses::{MIN_CONTENT_WORDS, remove_requests, shorten_around};
+use super::clauses::{MIN_CONTENT_WORDS, judged_words, remove_requests, shorten_around};
 use super::context::find_context;
 use super::lexicon::{Cue, Lexicon};
 use super::scored_draft::{MIN_SCORE, ScoredDraft};
 use super::sentences::{MAX_QUOTE, Sentence, lowered};
 use super::turns::{HumanTurn, WindowConversation};
+use super::worth::Setting;
 
 /// Most drafts of one message.
 const MAX_PER_MESSAGE: usize = 2;
@@ -26,6 +27,9 @@ const BRIEF: usize = 280;
 const SURE_CLAUSE: i32 = 40;
 /// Least weight of one cue of a correction that neither refused a call nor was conceded.
 const SURE_CORRECTION: i32 = 45;
+
+/// Least worth of a sentence that is kept beside another where people talk.
+const WORTH_BESIDE: f32 = -1.0;
 
 /// The speech acts of the window's messages, in order.
 pub(super) fn find_speech_acts(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
@@ -39,10 +43,10 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
         return Vec::new();
     };
     let working = talk.has_actions_in(talk.look_back_start(turn.at), turn.end);
-    let classified = classify_sentences(turn, lexicon, working);
+    let classified = classify_sentences(turn, lexicon, (working, talk.setting));
     let alone = classified.len() == 1;
     let finds = classified.into_iter().filter_map(|(i, verdict)| {
-        let words = quote_words(turn, i, alone, verdict.kind, lexicon);
+        let words = quote_words(turn, (i, alone), (verdict.kind, talk.setting), lexicon);
         let context = find_context(talk, turn, verdict.kind, &words);
         if context.is_none() && !stands_alone(&turn.prose[i], verdict.kind, lexicon) {
             return None;
@@ -72,12 +76,13 @@ fn stands_alone(sentence: &Sentence, kind: Kind, lexicon: &Lexicon) -> bool {
 fn classify_sentences(
     turn: &HumanTurn<'_>,
     lexicon: &Lexicon,
-    working: bool,
+    (working, setting): (bool, Setting),
 ) -> Vec<(usize, SpeechAct)> {
     let surroundings = SentenceContext {
         refused: turn.refused_call.is_some(),
         stopped: turn.interrupting,
         conceded: turn.concession.is_some(),
+        setting,
         brief: turn.message.text.chars().count() <= BRIEF,
     };
     let sentences = turn.prose.iter().enumerate().filter(|(_, s)| !s.redacted);
@@ -125,9 +130,8 @@ fn requires_work(kind: Kind) -> bool {
 /// The sentence to quote: with its neighbours if the whole message fits, or with a reason that follows it.
 fn quote_words(
     turn: &HumanTurn<'_>,
-    at: usize,
-    alone: bool,
-    kind: Kind,
+    (at, alone): (usize, bool),
+    (kind, setting): (Kind, Setting),
     lexicon: &Lexicon,
 ) -> String {
     let prose = &turn.prose;
@@ -148,9 +152,13 @@ fn quote_words(
         }
     }
     if alone && fits {
-        // Questions beside it are about the moment.
+        // Questions beside it are about the moment; so are greetings and thanks where people talk.
+        let says_something = |s: &Sentence| {
+            setting == Setting::Work
+                || setting.worth(&judged_words(&s.text, lexicon), lexicon) >= WORTH_BESIDE
+        };
         let kept = prose.iter().enumerate();
-        let kept = kept.filter(|(i, s)| *i == at || !s.is_question());
+        let kept = kept.filter(|(i, s)| *i == at || !s.is_question() && says_something(s));
         return kept.map(|(_, s)| plain(s)).collect::<Vec<_>>().join(" ");
     }
     let reason = prose

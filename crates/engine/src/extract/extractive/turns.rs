@@ -13,6 +13,7 @@ use super::host_question::question_and_answer;
 use super::lexicon::{Cue, Lexicon, english, lexicon_of};
 use super::sentences::{Sentence, agent_sentences, lowered, sentences};
 use super::words::content_words;
+use super::worth::Setting;
 use crate::extract::Window;
 
 /// Number of agent messages after a person's that are searched for a concession.
@@ -84,6 +85,8 @@ pub(super) struct WindowConversation<'a> {
     pub(super) actions: Vec<AgentAction<'a>>,
     /// The events begin at the session's start.
     pub(super) from_start: bool,
+    /// Whether an agent works in it: in a folder, or with tools.
+    pub(super) setting: Setting,
 }
 
 impl<'a> WindowConversation<'a> {
@@ -94,10 +97,13 @@ impl<'a> WindowConversation<'a> {
         let first = events.len();
         events.extend(window.events.iter().filter(main));
         let begins = window.events.first().map_or(0, |event| event.seq.0);
+        let actions = actions_of(&events);
+        let works = !actions.is_empty() || events.iter().any(|event| event.place.is_some());
         Self {
+            setting: if works { Setting::Work } else { Setting::Chat },
             first,
             turns: split_turns(&events),
-            actions: actions_of(&events),
+            actions,
             from_start: begins <= LOOK_BACK + 1,
             events,
         }

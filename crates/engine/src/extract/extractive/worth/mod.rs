@@ -2,8 +2,9 @@
 //!
 //! Most lasting statements have no word that announces them, and lists of verbs hold only the verbs that their writer
 //! thought of. The weights are those of a logistic regression over a sentence's words, their pairs, endings and places,
-//! and the kinds of cues in it; `cargo run --release -p daybook-eval --example worth` learns them from the half of
-//! `evaluation/statements.toml` to tune on.
+//! and the kinds of cues in it; `cargo run --release -p daybook-eval --example worth` learns them from the halves of
+//! `evaluation/statements.toml` and `evaluation/personal.toml` to tune on. What is worth keeping where an agent works is
+//! something else than where people talk of themselves: each has weights of its own.
 //!
 //! Not here: rules by cue words, which come first (`classify`); learning (`daybook-eval`).
 
@@ -31,10 +32,35 @@ pub struct WorthWeights {
     weights: Vec<i8>,
 }
 
-static LEARNED: LazyLock<WorthWeights> = LazyLock::new(|| {
-    WorthWeights::decode(include_bytes!("weights.bin"))
-        .expect("the weights inside the binary are whole")
-});
+static OF_WORK: LazyLock<WorthWeights> = LazyLock::new(|| decoded(include_bytes!("work.bin")));
+static OF_CHAT: LazyLock<WorthWeights> = LazyLock::new(|| decoded(include_bytes!("chat.bin")));
+
+fn decoded(bytes: &[u8]) -> WorthWeights {
+    WorthWeights::decode(bytes).expect("the weights inside the binary are whole")
+}
+
+/// What a conversation is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// An agent works, in a folder or with tools.
+    Work,
+    /// People talk, also with an assistant.
+    Chat,
+}
+
+impl Setting {
+    fn weights(self) -> &'static WorthWeights {
+        match self {
+            Self::Work => &OF_WORK,
+            Self::Chat => &OF_CHAT,
+        }
+    }
+
+    /// The logarithm of the odds that a sentence is worth keeping; `low` is in lower case, without one-time requests.
+    pub(super) fn worth(self, low: &str, lexicon: &Lexicon) -> f32 {
+        self.weights().weigh(&features(low, lexicon))
+    }
+}
 
 impl WorthWeights {
     /// Weights rounded to steps, of which the largest has 127.
@@ -84,12 +110,7 @@ impl WorthWeights {
     }
 }
 
-/// The logarithm of the odds that a sentence is worth keeping; `low` is in lower case, without one-time requests.
-pub(super) fn worth(low: &str, lexicon: &Lexicon) -> f32 {
-    LEARNED.weigh(&features(low, lexicon))
-}
-
-/// The greatest worth of a message's sentences, or of what follows the introduction of one; `None` if all of them ask, or
+/// The greatest worth of a message's sentences where an agent works, or of what follows the introduction of one; `None` if all of them ask, or
 /// in an unsupported language.
 #[must_use]
 pub fn worth_of_message(message: &str) -> Option<f32> {
@@ -98,7 +119,7 @@ pub fn worth_of_message(message: &str) -> Option<f32> {
     let parts = whole.flat_map(|low| [Some(low), after_introduction(low)]);
     parts
         .flatten()
-        .map(|low| worth(low, lexicon))
+        .map(|low| Setting::Work.worth(low, lexicon))
         .reduce(f32::max)
 }
 
