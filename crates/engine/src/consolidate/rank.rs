@@ -9,19 +9,21 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use daybook_domain::{ObservationKind, SessionId};
+use daybook_domain::{Evidence, ObservationKind, SessionId};
 use regex::Regex;
 
 use super::merge::MergedObservation;
-use crate::extract::extractive::worth::worth_of_message;
+use crate::extract::extractive::worth::{Setting, worth_of_message};
 
 /// Most observations of one session before others have their turn.
 const OF_ONE_SESSION: usize = 3;
+/// Steps of worth that tell facts of chats apart.
+const MOST_WORTH: i32 = 4;
 /// Least worth of a correction that has no words of a rule.
 const LASTING_WORTH: f32 = 0.0;
 
 /// The best `most` observations in display order, without corrections of a moment: pinned ones first, then by relevant sessions, then by how long they will
-/// bear on the work ([`Bearing`]), then by number of events, then by recency, then by how often they were shown, then by text.
+/// bear on the work ([`Bearing`]), then by number of events, then of chats by worth, then by recency, then by how often they were shown, then by text.
 /// Of one session the best few come first and the others after those of all sessions, so that a long one leaves room.
 pub(super) fn top_ranked(
     observations: &[&MergedObservation],
@@ -38,6 +40,7 @@ pub(super) fn top_ranked(
             ),
             bearing(merged),
             Reverse(times_stated(merged)),
+            Reverse(worth_in_chat(merged)),
             Reverse(merged.last_at()),
             Reverse(merged.usage.times_shown()),
             merged.text.as_str(),
@@ -72,6 +75,21 @@ fn times_stated(merged: &MergedObservation) -> usize {
         | ObservationKind::OpenEnd
         | ObservationKind::Note => merged.times().min(5),
     }
+}
+
+/// What a fact that was stated in a chat is worth, in whole steps; 0 of others.
+fn worth_in_chat(merged: &MergedObservation) -> i32 {
+    if !is_of_chat(merged) {
+        return 0;
+    }
+    let worth = worth_of_message(&merged.text, Setting::Chat).unwrap_or_default();
+    (worth.floor() as i32).clamp(0, MOST_WORTH)
+}
+
+/// Whether it is a fact that people stated of themselves, not where an agent works in a folder.
+pub(super) fn is_of_chat(merged: &MergedObservation) -> bool {
+    let of_chat = |evidence: &Evidence| evidence.root.is_none();
+    merged.kind == ObservationKind::Fact && merged.evidence.iter().all(of_chat)
 }
 
 /// How long an observation will bear on the work, by its words alone.
@@ -111,7 +129,7 @@ fn is_of_its_moment(merged: &MergedObservation) -> bool {
         && merged.times() == 1
         && merged.validity.past.is_empty()
         && bearing(merged) == Bearing::Momentary
-        && worth_of_message(&merged.text).is_none_or(|worth| worth < LASTING_WORTH)
+        && worth_of_message(&merged.text, Setting::Work).is_none_or(|worth| worth < LASTING_WORTH)
 }
 
 /// Words of a rule, in the languages of the extraction without a model.

@@ -14,12 +14,15 @@ use super::habits::habits_section;
 use super::left_off::{LEFT_OFF, left_off_section};
 use super::merge::MergedObservation;
 use super::phrase::{citations, count, span};
-use super::rank::top_ranked;
+use super::rank::{is_of_chat, top_ranked};
 use super::session_account::SessionAccount;
 use super::{
     MemoryEntry, MemoryInput, MemoryPage, MemorySection, SECTION_ENTRIES, SUMMARY_HABITS,
     SUMMARY_RULES,
 };
+
+/// Most facts of chats beside the entries of a section.
+const FACTS_OF_CHATS: usize = 24;
 
 /// The heading of traps.
 pub const FAILED: &str = "What failed, and what then worked";
@@ -54,7 +57,7 @@ pub(super) fn curated_page(
          kinds: &[Kind],
          phrase: fn(&MemoryInput, &MergedObservation) -> MemoryEntry| MemorySection {
             title,
-            entries: top_ranked(&of(kinds), SECTION_ENTRIES)
+            entries: top_ranked(&of(kinds), most_entries(&of(kinds)))
                 .iter()
                 .map(|b| phrase(input, b))
                 .collect(),
@@ -92,6 +95,13 @@ pub(super) fn curated_page(
         heading: page_heading(input, accounts),
         sections,
     }
+}
+
+/// Most entries of a section: more of facts that people stated of themselves in chats. A person's life has more sides than a
+/// project.
+fn most_entries(observations: &[&MergedObservation]) -> usize {
+    let of_chats = observations.iter().filter(|merged| is_of_chat(merged));
+    SECTION_ENTRIES + of_chats.count().min(FACTS_OF_CHATS)
 }
 
 fn page_heading(input: &MemoryInput, accounts: &[SessionAccount]) -> String {

@@ -54,8 +54,8 @@ const LIKELY_WISH: f32 = 0.5;
 const LIKELY_DECISION: f32 = -2.0;
 /// The same of one that says that it lasts.
 const LIKELY_LASTING: f32 = -1.5;
-/// Least worth of any sentence where people talk of themselves: of their turns one in three says something worth keeping.
-const LIKELY_IN_CHAT: f32 = 0.5;
+/// Least worth of a sentence in which people talk of themselves: of their turns one in three says something worth keeping.
+const LIKELY_OF_SELF: f32 = 0.0;
 /// Weight of a strong cue.
 const STRONG_CUE: i32 = 50;
 /// What a sentence of a long message needs more: people paste into these.
@@ -208,6 +208,12 @@ pub(super) fn classify(
     // Of equal scores the first wins, so that corrections come first.
     let best = acts.reduce(|best, next| if next.score > best.score { next } else { best });
     let best = best.filter(|act| is_likely(act.kind, &features, context, lexicon));
+    let tells = context.setting == Setting::Chat && tells_of_self(&features.low);
+    let best = best.map(|act| SpeechAct {
+        kind: if tells { Kind::Fact } else { act.kind },
+        general: act.general && !tells,
+        ..act
+    });
     let is_sure = best.is_some_and(|act| act.score >= MIN_SCORE);
     let by_form = || classify_by_form(&features, best, context, penalties, lexicon);
     if is_sure { best } else { by_form().or(best) }
@@ -237,7 +243,7 @@ fn is_likely(
         // "Rename A to B", "replace A with B": an order that settles something.
         Kind::Decision if context.brief && has_strong(Cue::Decision) => return true,
         _ if is_order(low, lexicon) => LIKELY_ORDER,
-        _ if context.setting == Setting::Chat && !lasts => LIKELY_IN_CHAT,
+        _ if context.setting == Setting::Chat => least_in_chat(low),
         Kind::Preference if context.brief && has_strong(Cue::Preference) => return true,
         Kind::Fact => LIKELY_FACT,
         Kind::Preference | Kind::Correction if has_strong(Cue::Preference) => LIKELY_BY_CUE,
@@ -262,6 +268,37 @@ fn is_likely(
     is_own && judged.fold(f32::MIN, f32::max) >= least + more - less
 }
 
+/// Least worth of a sentence of a chat: one that speaks of no one is most often wisdom or advice.
+fn least_in_chat(low: &str) -> f32 {
+    match speaks_of_self(low) {
+        true => LIKELY_OF_SELF,
+        false => LEAST_WORTH,
+    }
+}
+
+/// Words by which people speak of themselves. Spanish does with its verbs, which most often also have the worth of any other
+/// sentence.
+const OF_SELF: [&str; 27] = [
+    "i", "i'm", "i've", "i'd", "i'll", "im", "ive", "my", "me", "mine", "myself", "we", "we've",
+    "we're", "our", "us", "ich", "mein", "meine", "meinen", "meinem", "meiner", "mir", "mich",
+    "wir", "uns", "unsere",
+];
+
+/// Whether a sentence of a chat tells of its speaker and asks nothing of the other: "I hate not being on the court".
+fn tells_of_self(low: &str) -> bool {
+    let first = low.split([' ', ',']).next().unwrap_or_default();
+    let asks = ["you", "prefer", " dir", " dich", " du "]
+        .iter()
+        .any(|word| low.contains(word));
+    !asks && speaks_of_self(first)
+}
+
+/// Whether a sentence speaks of the person who says it.
+fn speaks_of_self(low: &str) -> bool {
+    let mut words = low.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’')));
+    low.contains('我') || words.any(|word| OF_SELF.contains(&word.replace('’', "'").as_str()))
+}
+
 /// A sentence without a sure cue that looks like one worth keeping: of the kind that a weak cue names, or a fact.
 fn classify_by_form(
     features: &SentenceFeatures<'_>,
@@ -273,7 +310,7 @@ fn classify_by_form(
     let low = features.low.as_str();
     let (is_passing, least) = match context.setting {
         Setting::Work => (context.brief, LEAST_WORTH),
-        Setting::Chat => (true, LIKELY_IN_CHAT),
+        Setting::Chat => (true, least_in_chat(low)),
     };
     let reacts = context.refused || context.stopped || !is_passing;
     let is_open = low.ends_with(['?', '？']) || lexicon.has_cue(Cue::Later, low);
@@ -283,7 +320,7 @@ fn classify_by_form(
         && context.setting.worth(low, lexicon) >= least;
     (!reacts && !is_open && stands).then(|| SpeechAct {
         kind: weak.map_or(Kind::Fact, |act| match act.kind {
-            kind @ (Kind::Preference | Kind::Decision) => kind,
+            kind @ (Kind::Preference | Kind::Decision) if context.setting == Setting::Work => kind,
             _ => Kind::Fact,
         }),
         score: FORM + penalties,

@@ -56,7 +56,19 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
         find.draft.general = verdict.general;
         Some(find)
     });
-    finds.collect()
+    without_repeated(finds.collect())
+}
+
+/// Without what another draft of the same message says, too: two sentences of which one is quoted with the other.
+fn without_repeated(mut finds: Vec<ScoredDraft>) -> Vec<ScoredDraft> {
+    let texts: Vec<String> = finds.iter().map(|find| find.draft.text.clone()).collect();
+    let is_repeated = |own: &str| {
+        texts
+            .iter()
+            .any(|other| other.len() > own.len() && other.contains(own))
+    };
+    finds.retain(|find| !is_repeated(&find.draft.text));
+    finds
 }
 
 /// Whether a sentence without context is understood next month: it points at nothing in the conversation, and a

@@ -110,16 +110,16 @@ impl WorthWeights {
     }
 }
 
-/// The greatest worth of a message's sentences where an agent works, or of what follows the introduction of one; `None` if all of them ask, or
+/// The greatest worth of a message's sentences, or of what follows the introduction of one; `None` if all of them ask, or
 /// in an unsupported language.
 #[must_use]
-pub fn worth_of_message(message: &str) -> Option<f32> {
+pub fn worth_of_message(message: &str, setting: Setting) -> Option<f32> {
     let (judged, lexicon) = judged_words_of(message)?;
     let whole = judged.iter().map(String::as_str);
     let parts = whole.flat_map(|low| [Some(low), after_introduction(low)]);
     parts
         .flatten()
-        .map(|low| Setting::Work.worth(low, lexicon))
+        .map(|low| setting.worth(low, lexicon))
         .reduce(f32::max)
 }
 
