@@ -287,10 +287,16 @@ const OF_SELF: [&str; 27] = [
 /// Whether a sentence of a chat tells of its speaker and asks nothing of the other: "I hate not being on the court".
 fn tells_of_self(low: &str) -> bool {
     let first = low.split([' ', ',']).next().unwrap_or_default();
-    let asks = ["you", "prefer", " dir", " dich", " du "]
-        .iter()
-        .any(|word| low.contains(word));
-    !asks && speaks_of_self(first)
+    !addresses(low) && !low.contains("prefer") && speaks_of_self(first)
+}
+
+/// Whether a sentence speaks to the other.
+fn addresses(low: &str) -> bool {
+    let others = [
+        "you", "your", "yourself", "you're", "du", "dir", "dich", "dein", "tu", "ti",
+    ];
+    let mut words = low.split(|c: char| !(c.is_alphanumeric() || c == '\''));
+    low.contains('你') || words.any(|word| others.contains(&word))
 }
 
 /// Whether a sentence speaks of the person who says it.
@@ -314,7 +320,10 @@ fn classify_by_form(
     };
     let reacts = context.refused || context.stopped || !is_passing;
     let is_open = low.ends_with(['?', '？']) || lexicon.has_cue(Cue::Later, low);
+    // What speaks of the other alone is advice.
+    let advises = context.setting == Setting::Chat && addresses(low) && !speaks_of_self(low);
     let stands = features.content >= FORM_CONTENT
+        && !advises
         && !is_quotation(low)
         && !is_order(low, lexicon)
         && context.setting.worth(low, lexicon) >= least;

@@ -21,6 +21,7 @@ use super::scored_draft::{MAX_COMPOSED, ScoredDraft};
 use super::sentences::{MAX_QUOTE, Sentence, one_line};
 use super::turns::{HumanTurn, WindowConversation};
 use super::words::content_words;
+use super::worth::Setting;
 
 /// Fewest content words of last words.
 const LAST_WORDS: usize = 2;
@@ -54,6 +55,10 @@ pub(super) fn window_digest(
         Some((n, ReplyStatus::AskedBack)) => asked_back(talk.events_of_turn(n).iter().copied()),
         Some((_, ReplyStatus::None | ReplyStatus::Given)) | None => None,
     };
+    // Where people talk, only a question waits for an answer: "great catching up, take it easy!" does not.
+    let waits = |n: usize| {
+        talk.setting == Setting::Work || talk.turns[n].prose.iter().any(Sentence::is_question)
+    };
     let place = events.iter().rev().find_map(|e| e.place.as_ref());
     let dated = || {
         events
@@ -66,7 +71,7 @@ pub(super) fn window_digest(
         task: turns().find_map(|(_, turn)| find_task(turn)),
         outcome: Some(course.outcome(commits.made)),
         last_words: last.map(|(_, words)| words),
-        answered: answer.is_some_and(|(_, answer)| answer == ReplyStatus::Given),
+        answered: answer.is_some_and(|(n, answer)| answer == ReplyStatus::Given || !waits(n)),
         open_question: asked,
         title: done::title(talk, from),
         commits: commits.made,

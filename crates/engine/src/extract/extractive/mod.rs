@@ -13,6 +13,8 @@
 //! Not here: the scope of a draft, merging with known observations.
 
 mod actions;
+#[cfg(test)]
+mod chat_tests;
 mod choices;
 mod classify;
 mod clauses;

@@ -66,7 +66,7 @@ fn event(seq: usize, line: usize, who: &str, text: &str) -> Event {
     }
 }
 
-fn events(dialogue: &str) -> Vec<Event> {
+pub(super) fn events(dialogue: &str) -> Vec<Event> {
     let mut said: Vec<(String, String)> = Vec::new();
     for line in dialogue.lines().filter(|l| !l.trim().is_empty()) {
         match (line.strip_prefix("  "), said.last_mut()) {
@@ -89,7 +89,7 @@ fn events(dialogue: &str) -> Vec<Event> {
     found
 }
 
-fn extracted(events: &[Event]) -> ExtractorOutput {
+pub(super) fn extracted(events: &[Event]) -> ExtractorOutput {
     let session = session(events.len());
     Extractive.extract_window(Window {
         session: &session,
@@ -100,7 +100,7 @@ fn extracted(events: &[Event]) -> ExtractorOutput {
     })
 }
 
-fn draft_line(draft: &ObservationDraft) -> String {
+pub(super) fn draft_line(draft: &ObservationDraft) -> String {
     let lines: Vec<String> = draft.lines.iter().map(u32::to_string).collect();
     let general = if draft.general { " everywhere" } else { "" };
     let subject = draft

@@ -1,0 +1,81 @@
+//! The extractor where people talk of themselves, without tools and folders.
+
+use super::tests::{draft_line, events, extracted};
+use daybook_domain::Event;
+
+/// The events of a dialogue that has no place.
+fn chat(dialogue: &str) -> Vec<Event> {
+    let mut events = events(dialogue);
+    for event in &mut events {
+        event.place = None;
+    }
+    events
+}
+
+#[track_caller]
+fn check(dialogue: &str, expected: &[&str]) {
+    let drafts = extracted(&chat(dialogue)).drafts;
+    let drafts: Vec<String> = drafts.iter().map(draft_line).collect();
+    assert_eq!(drafts, expected, "{dialogue}");
+}
+
+#[test]
+fn what_people_tell_of_themselves_is_kept() {
+    for words in [
+        "I'm allergic to hazelnuts and most stone fruit.",
+        "Last week I finished my first half marathon in Ghent.",
+        "We adopted two kittens from the shelter in May.",
+        "Ich arbeite seit März als Hebamme in Kassel.",
+    ] {
+        let fact = format!("fact 1: {words}");
+        check(&format!("human: {words}\nassistant: Noted."), &[&fact]);
+    }
+}
+
+#[test]
+fn greetings_wisdom_and_advice_are_not_kept() {
+    for words in [
+        "Never give up!",
+        "Having good friends is so important.",
+        "Always here to help.",
+        "Wow, your garden looks amazing!",
+        "My advice: stay patient and keep going.",
+        "Believe in yourself and keep pushing.",
+    ] {
+        check(&format!("human: {words}\nassistant: Thank you!"), &[]);
+    }
+}
+
+#[test]
+fn a_fact_is_quoted_without_the_greeting_before_it() {
+    check(
+        "human: Hey Tom! Long time no see! I got the job at the bakery on Mill Street. How are you?\nassistant: Great!",
+        &["fact 1: I got the job at the bakery on Mill Street."],
+    );
+}
+
+#[test]
+fn what_people_hate_or_love_is_a_fact_and_a_wish_to_the_assistant_a_preference() {
+    check(
+        "human: I hate not being on the water in winter.\nassistant: I see.",
+        &["fact 1: I hate not being on the water in winter."],
+    );
+    check(
+        "human: I prefer short answers without lists.\nassistant: Sure.",
+        &["preference 1: I prefer short answers without lists."],
+    );
+}
+
+#[test]
+fn a_goodbye_waits_for_no_answer_and_a_question_does() {
+    let answered = |dialogue: &str| {
+        let digest = extracted(&chat(dialogue)).digest;
+        digest.expect("something was said").answered
+    };
+    assert!(answered(
+        "human: I planted the apple trees behind the shed.\nassistant: Lovely.\nhuman: it was great catching up with you today"
+    ));
+    assert!(!answered(
+        "human: I planted the apple trees behind the shed.\nassistant: Lovely.\nhuman: how often should I water the new apple trees?"
+    ));
+}
