@@ -13,7 +13,7 @@ use daybook_domain::{Evidence, ObservationKind, SessionId};
 use regex::Regex;
 
 use super::merge::MergedObservation;
-use crate::extract::extractive::worth::{Setting, worth_of_message};
+use crate::extract::extractive::worth::{ConversationKind, worth_of_message};
 
 /// Most observations of one session before others have their turn.
 const OF_ONE_SESSION: usize = 3;
@@ -82,7 +82,7 @@ fn worth_in_chat(merged: &MergedObservation) -> i32 {
     if !is_of_chat(merged) {
         return 0;
     }
-    let worth = worth_of_message(&merged.text, Setting::Chat).unwrap_or_default();
+    let worth = worth_of_message(&merged.text, ConversationKind::Chat).unwrap_or_default();
     (worth.floor() as i32).clamp(0, MOST_WORTH)
 }
 
@@ -129,7 +129,8 @@ fn is_of_its_moment(merged: &MergedObservation) -> bool {
         && merged.times() == 1
         && merged.validity.past.is_empty()
         && bearing(merged) == Bearing::Momentary
-        && worth_of_message(&merged.text, Setting::Work).is_none_or(|worth| worth < LASTING_WORTH)
+        && worth_of_message(&merged.text, ConversationKind::Work)
+            .is_none_or(|worth| worth < LASTING_WORTH)
 }
 
 /// Words of a rule, in the languages of the extraction without a model.

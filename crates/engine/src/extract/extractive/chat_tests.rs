@@ -60,6 +60,11 @@ fn what_people_hate_or_love_is_a_fact_and_a_wish_to_the_assistant_a_preference()
         "human: I hate not being on the water in winter.\nassistant: I see.",
         &["fact 1: I hate not being on the water in winter."],
     );
+    let blind = "I'm colour-blind, so please never use red and green to tell things apart.";
+    check(
+        &format!("human: {blind}\nassistant: Sure."),
+        &[&format!("preference 1: {blind}")],
+    );
     check(
         "human: I prefer short answers without lists.\nassistant: Sure.",
         &["preference 1: I prefer short answers without lists."],
@@ -78,4 +83,36 @@ fn a_goodbye_waits_for_no_answer_and_a_question_does() {
     assert!(!answered(
         "human: I planted the apple trees behind the shed.\nassistant: Lovely.\nhuman: how often should I water the new apple trees?"
     ));
+}
+
+#[test]
+fn a_long_text_that_is_to_be_changed_holds_no_facts() {
+    let essay = "I was born in a small town by the sea. I kept goats as a child. ".repeat(10);
+    check(
+        &format!("human: Please make this shorter. {essay}\nassistant: Done."),
+        &[],
+    );
+}
+
+#[test]
+fn wishes_to_an_assistant_are_kept_and_sayings_are_not() {
+    for (words, kept) in [
+        ("please always name the pier in the log line", true),
+        ("never use emojis", true),
+        ("Never say never!", false),
+        ("You can always count on me!", false),
+        ("always up for a swim", false),
+    ] {
+        let drafts = extracted(&chat(&format!("human: {words}\nassistant: Good."))).drafts;
+        assert_eq!(!drafts.is_empty(), kept, "{words}");
+    }
+}
+
+#[test]
+fn a_wish_beside_a_fact_stays_with_it() {
+    let said = "You should always answer like a parrot. I prefer espresso over tea in the morning.";
+    check(
+        &format!("human: {said}\nassistant: Squawk."),
+        &[&format!("preference 1: {said}")],
+    );
 }

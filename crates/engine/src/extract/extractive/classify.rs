@@ -17,7 +17,7 @@ use super::scored_draft::MIN_SCORE;
 use super::sentences::Sentence;
 use super::standing::weigh_standing;
 use super::words::{content_words, is_concrete};
-use super::worth::{Setting, after_introduction};
+use super::worth::{ConversationKind, after_introduction};
 
 /// Fewest content words of a sentence that can stand alone.
 const CONTENT: usize = 3;
@@ -81,7 +81,7 @@ pub(super) struct SentenceContext {
     /// Its message is short: a person states something in passing, and explains nothing.
     pub(super) brief: bool,
     /// What its conversation is for.
-    pub(super) setting: Setting,
+    pub(super) conversation: ConversationKind,
 }
 
 /// The speech act of a sentence, with its score.
@@ -207,13 +207,14 @@ pub(super) fn classify(
     });
     // Of equal scores the first wins, so that corrections come first.
     let best = acts.reduce(|best, next| if next.score > best.score { next } else { best });
-    let best = best.filter(|act| is_likely(act.kind, &features, context, lexicon));
-    let tells = context.setting == Setting::Chat && tells_of_self(&features.low);
+    let is_chat = context.conversation == ConversationKind::Chat;
+    let tells = is_chat && tells_of_self(&features.low);
     let best = best.map(|act| SpeechAct {
         kind: if tells { Kind::Fact } else { act.kind },
         general: act.general && !tells,
         ..act
     });
+    let best = best.filter(|act| is_likely(act.kind, &features, context, lexicon));
     let is_sure = best.is_some_and(|act| act.score >= MIN_SCORE);
     let by_form = || classify_by_form(&features, best, context, penalties, lexicon);
     if is_sure { best } else { by_form().or(best) }
@@ -233,6 +234,11 @@ fn is_likely(
     if kind != Kind::Fact && reacts && !asks && !is_order(low, lexicon) {
         return true;
     }
+    // A wish to an assistant is worded as one to an agent that works.
+    let weights = match kind {
+        Kind::Fact => context.conversation,
+        _ => ConversationKind::Work,
+    };
     let lasts = lexicon.has_cue(Cue::Lasting, low);
     let has = |cue, least| {
         let strongest = lexicon.strongest(cue, low);
@@ -243,8 +249,8 @@ fn is_likely(
         // "Rename A to B", "replace A with B": an order that settles something.
         Kind::Decision if context.brief && has_strong(Cue::Decision) => return true,
         _ if is_order(low, lexicon) => LIKELY_ORDER,
-        _ if context.setting == Setting::Chat => least_in_chat(low),
         Kind::Preference if context.brief && has_strong(Cue::Preference) => return true,
+        Kind::Fact if weights == ConversationKind::Chat => least_in_chat(low),
         Kind::Fact => LIKELY_FACT,
         Kind::Preference | Kind::Correction if has_strong(Cue::Preference) => LIKELY_BY_CUE,
         Kind::Decision | Kind::Correction if has_strong(Cue::Decision) => LIKELY_BY_CUE,
@@ -264,7 +270,7 @@ fn is_likely(
         after_introduction(low).filter(|_| kind != Kind::Fact),
     ];
     let judged = parts.into_iter().flatten();
-    let judged = judged.map(|part| context.setting.worth(part, lexicon));
+    let judged = judged.map(|part| weights.worth(part, lexicon));
     is_own && judged.fold(f32::MIN, f32::max) >= least + more - less
 }
 
@@ -287,7 +293,16 @@ const OF_SELF: [&str; 27] = [
 /// Whether a sentence of a chat tells of its speaker and asks nothing of the other: "I hate not being on the court".
 fn tells_of_self(low: &str) -> bool {
     let first = low.split([' ', ',']).next().unwrap_or_default();
-    !addresses(low) && !low.contains("prefer") && speaks_of_self(first)
+    let wishes = [
+        "prefer",
+        "please",
+        "never",
+        "always",
+        "bitte",
+        "por favor",
+        "请",
+    ];
+    !addresses(low) && !wishes.iter().any(|word| low.contains(word)) && speaks_of_self(first)
 }
 
 /// Whether a sentence speaks to the other.
@@ -314,22 +329,24 @@ fn classify_by_form(
     lexicon: &Lexicon,
 ) -> Option<SpeechAct> {
     let low = features.low.as_str();
-    let (is_passing, least) = match context.setting {
-        Setting::Work => (context.brief, LEAST_WORTH),
-        Setting::Chat => (true, least_in_chat(low)),
+    let is_chat = context.conversation == ConversationKind::Chat;
+    let least = if is_chat {
+        least_in_chat(low)
+    } else {
+        LEAST_WORTH
     };
-    let reacts = context.refused || context.stopped || !is_passing;
+    let reacts = context.refused || context.stopped || !context.brief;
     let is_open = low.ends_with(['?', '？']) || lexicon.has_cue(Cue::Later, low);
     // What speaks of the other alone is advice.
-    let advises = context.setting == Setting::Chat && addresses(low) && !speaks_of_self(low);
+    let advises = is_chat && addresses(low) && !speaks_of_self(low);
     let stands = features.content >= FORM_CONTENT
         && !advises
         && !is_quotation(low)
         && !is_order(low, lexicon)
-        && context.setting.worth(low, lexicon) >= least;
+        && context.conversation.worth(low, lexicon) >= least;
     (!reacts && !is_open && stands).then(|| SpeechAct {
         kind: weak.map_or(Kind::Fact, |act| match act.kind {
-            kind @ (Kind::Preference | Kind::Decision) if context.setting == Setting::Work => kind,
+            kind @ (Kind::Preference | Kind::Decision) if !is_chat => kind,
             _ => Kind::Fact,
         }),
         score: FORM + penalties,

@@ -21,7 +21,7 @@ use super::scored_draft::{MAX_COMPOSED, ScoredDraft};
 use super::sentences::{MAX_QUOTE, Sentence, one_line};
 use super::turns::{HumanTurn, WindowConversation};
 use super::words::content_words;
-use super::worth::Setting;
+use super::worth::ConversationKind;
 
 /// Fewest content words of last words.
 const LAST_WORDS: usize = 2;
@@ -57,7 +57,7 @@ pub(super) fn window_digest(
     };
     // Where people talk, only a question waits for an answer: "great catching up, take it easy!" does not.
     let waits = |n: usize| {
-        talk.setting == Setting::Work || talk.turns[n].prose.iter().any(Sentence::is_question)
+        talk.kind == ConversationKind::Work || talk.turns[n].prose.iter().any(Sentence::is_question)
     };
     let place = events.iter().rev().find_map(|e| e.place.as_ref());
     let dated = || {

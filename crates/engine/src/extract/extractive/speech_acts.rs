@@ -15,7 +15,7 @@ use super::lexicon::{Cue, Lexicon};
 use super::scored_draft::{MIN_SCORE, ScoredDraft};
 use super::sentences::{MAX_QUOTE, Sentence, lowered};
 use super::turns::{HumanTurn, WindowConversation};
-use super::worth::Setting;
+use super::worth::ConversationKind;
 
 /// Most drafts of one message.
 const MAX_PER_MESSAGE: usize = 2;
@@ -23,13 +23,16 @@ const MAX_PER_MESSAGE: usize = 2;
 const MIN_SCORE_WITHOUT_WORK: i32 = 60;
 /// Most characters of a message in which people state something in passing.
 const BRIEF: usize = 280;
+/// The same where people talk, who write more; texts that they want changed are longer.
+const BRIEF_IN_CHAT: usize = 600;
 /// Least weight of a clause that acts by itself.
 const SURE_CLAUSE: i32 = 40;
 /// Least weight of one cue of a correction that neither refused a call nor was conceded.
 const SURE_CORRECTION: i32 = 45;
 
-/// Least worth of a sentence that is kept beside another where people talk.
-const WORTH_BESIDE: f32 = -1.0;
+/// Least worth of a sentence that is kept beside another where people talk: as a fact, and as a wish.
+const FACT_BESIDE: f32 = -1.0;
+const WISH_BESIDE: f32 = 0.0;
 
 /// The speech acts of the window's messages, in order.
 pub(super) fn find_speech_acts(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
@@ -43,10 +46,10 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
         return Vec::new();
     };
     let working = talk.has_actions_in(talk.look_back_start(turn.at), turn.end);
-    let classified = classify_sentences(turn, lexicon, (working, talk.setting));
+    let classified = classify_sentences(turn, lexicon, (working, talk.kind));
     let alone = classified.len() == 1;
     let finds = classified.into_iter().filter_map(|(i, verdict)| {
-        let words = quote_words(turn, (i, alone), (verdict.kind, talk.setting), lexicon);
+        let words = quote_words(turn, (i, alone), (verdict.kind, talk.kind), lexicon);
         let context = find_context(talk, turn, verdict.kind, &words);
         if context.is_none() && !stands_alone(&turn.prose[i], verdict.kind, lexicon) {
             return None;
@@ -88,14 +91,18 @@ fn stands_alone(sentence: &Sentence, kind: Kind, lexicon: &Lexicon) -> bool {
 fn classify_sentences(
     turn: &HumanTurn<'_>,
     lexicon: &Lexicon,
-    (working, setting): (bool, Setting),
+    (working, conversation): (bool, ConversationKind),
 ) -> Vec<(usize, SpeechAct)> {
+    let most = match conversation {
+        ConversationKind::Work => BRIEF,
+        ConversationKind::Chat => BRIEF_IN_CHAT,
+    };
     let surroundings = SentenceContext {
         refused: turn.refused_call.is_some(),
         stopped: turn.interrupting,
         conceded: turn.concession.is_some(),
-        setting,
-        brief: turn.message.text.chars().count() <= BRIEF,
+        conversation,
+        brief: turn.message.text.chars().count() <= most,
     };
     let sentences = turn.prose.iter().enumerate().filter(|(_, s)| !s.redacted);
     let mut classified: Vec<(usize, SpeechAct)> = sentences
@@ -143,7 +150,7 @@ fn requires_work(kind: Kind) -> bool {
 fn quote_words(
     turn: &HumanTurn<'_>,
     (at, alone): (usize, bool),
-    (kind, setting): (Kind, Setting),
+    (kind, conversation): (Kind, ConversationKind),
     lexicon: &Lexicon,
 ) -> String {
     let prose = &turn.prose;
@@ -165,9 +172,13 @@ fn quote_words(
     }
     if alone && fits {
         // Questions beside it are about the moment; so are greetings and thanks where people talk.
+        let is_worth = |s: &Sentence, of: ConversationKind, least: f32| {
+            of.worth(&judged_words(&s.text, lexicon), lexicon) >= least
+        };
         let says_something = |s: &Sentence| {
-            setting == Setting::Work
-                || setting.worth(&judged_words(&s.text, lexicon), lexicon) >= WORTH_BESIDE
+            conversation == ConversationKind::Work
+                || is_worth(s, ConversationKind::Chat, FACT_BESIDE)
+                || is_worth(s, ConversationKind::Work, WISH_BESIDE)
         };
         let kept = prose.iter().enumerate();
         let kept = kept.filter(|(i, s)| *i == at || !s.is_question() && says_something(s));

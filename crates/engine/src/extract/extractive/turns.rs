@@ -13,7 +13,7 @@ use super::host_question::question_and_answer;
 use super::lexicon::{Cue, Lexicon, english, lexicon_of};
 use super::sentences::{Sentence, agent_sentences, lowered, sentences};
 use super::words::content_words;
-use super::worth::Setting;
+use super::worth::ConversationKind;
 use crate::extract::Window;
 
 /// Number of agent messages after a person's that are searched for a concession.
@@ -86,7 +86,7 @@ pub(super) struct WindowConversation<'a> {
     /// The events begin at the session's start.
     pub(super) from_start: bool,
     /// Whether an agent works in it: in a folder, or with tools.
-    pub(super) setting: Setting,
+    pub(super) kind: ConversationKind,
 }
 
 impl<'a> WindowConversation<'a> {
@@ -100,7 +100,11 @@ impl<'a> WindowConversation<'a> {
         let actions = actions_of(&events);
         let works = !actions.is_empty() || events.iter().any(|event| event.place.is_some());
         Self {
-            setting: if works { Setting::Work } else { Setting::Chat },
+            kind: if works {
+                ConversationKind::Work
+            } else {
+                ConversationKind::Chat
+            },
             first,
             turns: split_turns(&events),
             actions,

@@ -41,14 +41,14 @@ fn decoded(bytes: &[u8]) -> WorthWeights {
 
 /// What a conversation is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Setting {
+pub enum ConversationKind {
     /// An agent works, in a folder or with tools.
     Work,
     /// People talk, also with an assistant.
     Chat,
 }
 
-impl Setting {
+impl ConversationKind {
     fn weights(self) -> &'static WorthWeights {
         match self {
             Self::Work => &OF_WORK,
@@ -113,13 +113,13 @@ impl WorthWeights {
 /// The greatest worth of a message's sentences, or of what follows the introduction of one; `None` if all of them ask, or
 /// in an unsupported language.
 #[must_use]
-pub fn worth_of_message(message: &str, setting: Setting) -> Option<f32> {
+pub fn worth_of_message(message: &str, conversation: ConversationKind) -> Option<f32> {
     let (judged, lexicon) = judged_words_of(message)?;
     let whole = judged.iter().map(String::as_str);
     let parts = whole.flat_map(|low| [Some(low), after_introduction(low)]);
     parts
         .flatten()
-        .map(|low| setting.worth(low, lexicon))
+        .map(|low| conversation.worth(low, lexicon))
         .reduce(f32::max)
 }
 
