@@ -101,7 +101,7 @@ pub fn load_locomo(path: &Path) -> Result<Dataset, EvalError> {
     })
 }
 
-/// What a person said in a dialogue, and whether the dataset's authors noted something of it about them.
+/// A turn of a dialogue, and whether the dataset's authors noted something of it about its speaker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotedTurn {
     /// The person's words.

@@ -208,7 +208,7 @@ pub(super) fn classify(
     // Of equal scores the first wins, so that corrections come first.
     let best = acts.reduce(|best, next| if next.score > best.score { next } else { best });
     let is_chat = context.conversation == ConversationKind::Chat;
-    let tells = is_chat && tells_of_self(&features.low);
+    let tells = is_chat && is_about_self(&features.low);
     let best = best.map(|act| SpeechAct {
         kind: if tells { Kind::Fact } else { act.kind },
         general: act.general && !tells,
@@ -290,8 +290,8 @@ const OF_SELF: [&str; 27] = [
     "wir", "uns", "unsere",
 ];
 
-/// Whether a sentence of a chat tells of its speaker and asks nothing of the other: "I hate not being on the court".
-fn tells_of_self(low: &str) -> bool {
+/// Whether a sentence of a chat is about its speaker and asks nothing of the other: "I hate not being on the court".
+fn is_about_self(low: &str) -> bool {
     let first = low.split([' ', ',']).next().unwrap_or_default();
     let wishes = [
         "prefer",
