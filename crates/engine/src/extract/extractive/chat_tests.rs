@@ -109,6 +109,15 @@ fn wishes_to_an_assistant_are_kept_and_sayings_are_not() {
 }
 
 #[test]
+fn what_people_decided_is_a_decision() {
+    let decided = "We decided to feed the pelican at noon.";
+    check(
+        &format!("human: {decided}\nassistant: Good."),
+        &[&format!("decision 1: {decided}")],
+    );
+}
+
+#[test]
 fn a_wish_beside_a_fact_stays_with_it() {
     let said = "You should always answer like a parrot. I prefer espresso over tea in the morning.";
     check(

@@ -209,10 +209,13 @@ pub(super) fn classify(
     let best = acts.reduce(|best, next| if next.score > best.score { next } else { best });
     let is_chat = context.conversation == ConversationKind::Chat;
     let tells = is_chat && is_about_self(&features.low);
-    let best = best.map(|act| SpeechAct {
-        kind: if tells { Kind::Fact } else { act.kind },
-        general: act.general && !tells,
-        ..act
+    let best = best.map(|act| match act.kind {
+        Kind::Preference | Kind::Correction if tells => SpeechAct {
+            kind: Kind::Fact,
+            general: false,
+            ..act
+        },
+        _ => act,
     });
     let best = best.filter(|act| is_likely(act.kind, &features, context, lexicon));
     let is_sure = best.is_some_and(|act| act.score >= MIN_SCORE);

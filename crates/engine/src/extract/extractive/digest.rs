@@ -57,7 +57,8 @@ pub(super) fn window_digest(
     };
     // Where people talk, only a question waits for an answer: "great catching up, take it easy!" does not.
     let waits = |n: usize| {
-        talk.kind == ConversationKind::Work || talk.turns[n].prose.iter().any(Sentence::is_question)
+        let turn = &talk.turns[n];
+        talk.kind_at(turn) == ConversationKind::Work || turn.prose.iter().any(Sentence::is_question)
     };
     let place = events.iter().rev().find_map(|e| e.place.as_ref());
     let dated = || {

@@ -46,10 +46,11 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
         return Vec::new();
     };
     let working = talk.has_actions_in(talk.look_back_start(turn.at), turn.end);
-    let classified = classify_sentences(turn, lexicon, (working, talk.kind));
+    let conversation = talk.kind_at(turn);
+    let classified = classify_sentences(turn, lexicon, (working, conversation));
     let alone = classified.len() == 1;
     let finds = classified.into_iter().filter_map(|(i, verdict)| {
-        let words = quote_words(turn, (i, alone), (verdict.kind, talk.kind), lexicon);
+        let words = quote_words(turn, (i, alone), (verdict.kind, conversation), lexicon);
         let context = find_context(talk, turn, verdict.kind, &words);
         if context.is_none() && !stands_alone(&turn.prose[i], verdict.kind, lexicon) {
             return None;

@@ -85,8 +85,6 @@ pub(super) struct WindowConversation<'a> {
     pub(super) actions: Vec<AgentAction<'a>>,
     /// The events begin at the session's start.
     pub(super) from_start: bool,
-    /// Whether an agent works in it: in a folder, or with tools.
-    pub(super) kind: ConversationKind,
 }
 
 impl<'a> WindowConversation<'a> {
@@ -97,17 +95,10 @@ impl<'a> WindowConversation<'a> {
         let first = events.len();
         events.extend(window.events.iter().filter(main));
         let begins = window.events.first().map_or(0, |event| event.seq.0);
-        let actions = actions_of(&events);
-        let works = !actions.is_empty() || events.iter().any(|event| event.place.is_some());
         Self {
-            kind: if works {
-                ConversationKind::Work
-            } else {
-                ConversationKind::Chat
-            },
             first,
             turns: split_turns(&events),
-            actions,
+            actions: actions_of(&events),
             from_start: begins <= LOOK_BACK + 1,
             events,
         }
@@ -162,6 +153,16 @@ impl<'a> WindowConversation<'a> {
     /// Whether the agent acted between two indices, the second excluded.
     pub(super) fn has_actions_in(&self, from: usize, to: usize) -> bool {
         self.actions.iter().any(|d| d.at >= from && d.at < to)
+    }
+
+    /// Whether an agent works around a message: in a folder, or with tools. What comes after its turn does not count, so that
+    /// a log teaches the same however it is cut.
+    pub(super) fn kind_at(&self, turn: &HumanTurn<'_>) -> ConversationKind {
+        let is_in_folder = turn.message.place.is_some();
+        match is_in_folder || self.has_actions_in(self.look_back_start(turn.at), turn.end) {
+            true => ConversationKind::Work,
+            false => ConversationKind::Chat,
+        }
     }
 
     /// Actions that began and ended between two indices, the second excluded. Of others the outcome is
