@@ -52,7 +52,8 @@ pub(super) fn show(report: &EvalReport) {
         dim(
             "R@k: share of the evidence among the first k results. hit@k: questions with any of \
              their evidence there. shown: share of the expected answer's words in the first lines \
-             of the first result with evidence, if it is among three. tokens: median of ten results, estimated at three bytes each. \
+             of the first result with evidence, if it is among three. tokens: median of ten \
+             results, estimated at three bytes each. \
              empty: questions without a result."
         )
     );
