@@ -37,7 +37,9 @@ impl CandidateFetcher<'_> {
             }
             let mut found = Vec::with_capacity(group.len());
             for (document, candidate) in self.load_documents(group).await? {
+                let nth = answers.len() + found.len();
                 let answer = self.answer(&document, candidate).await?;
+                let answer = self.with_reply(answer, (nth, candidate)).await?;
                 found.push((document, answer));
             }
             order_digested_first(&mut found);
@@ -65,7 +67,7 @@ impl CandidateFetcher<'_> {
     }
 
     /// Loads the documents of candidates that are in scope and contain the required phrases, in answer order.
-    async fn load_documents<'c>(
+    pub(super) async fn load_documents<'c>(
         &self,
         group: &[&'c RecallCandidate],
     ) -> Result<Vec<(IndexedDocument, &'c RecallCandidate)>, StoreError> {
@@ -179,7 +181,7 @@ impl CandidateFetcher<'_> {
         .unwrap_or_default()
     }
 
-    async fn answer(
+    pub(super) async fn answer(
         &self,
         document: &IndexedDocument,
         candidate: &RecallCandidate,

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use daybook_domain::index::{CandidateQuery, DocumentNo, MemoryLayer, SearchFilter};
 use daybook_domain::seams::RecallStore;
-use daybook_domain::{Reach, StoreError, Tenant, vector};
+use daybook_domain::{Reach, StoreError, Tenant, Timestamp, vector};
 
 use crate::recall::rank::{REACH, RankingQuery, RecallCandidate, score};
 
@@ -26,6 +26,8 @@ pub(super) struct CandidateFetcher<'a> {
     /// The model of the question's vector; `None` without one.
     pub(super) model: Option<&'a str>,
     pub(super) ranking: &'a RankingQuery<'a>,
+    /// Only what was stated by then.
+    pub(super) until: Option<Timestamp>,
 }
 
 impl CandidateFetcher<'_> {
@@ -49,7 +51,7 @@ impl CandidateFetcher<'_> {
         self.load_candidates(&docs).await
     }
 
-    async fn load_candidates(
+    pub(super) async fn load_candidates(
         &self,
         docs: &[DocumentNo],
     ) -> Result<Vec<RecallCandidate>, StoreError> {

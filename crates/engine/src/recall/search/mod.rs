@@ -14,6 +14,7 @@ mod left_off;
 mod newest_first;
 mod outdated;
 mod question_vector;
+mod replies;
 mod rule_first;
 mod value_first;
 
@@ -323,6 +324,7 @@ impl Search<'_> {
                 .filter(|_| !vector.codes.is_empty())
                 .map(Embedder::id),
             ranking: &ranking,
+            until: question.until,
         };
         let mut candidates = fetcher.candidates(&steps).await?;
         if question.rare {

@@ -1,0 +1,123 @@
+//! Joins what a person asked with the reply to it.
+//!
+//! The message that shares most words with a question is often the same question, asked before. Whoever asks again wants
+//! the reply.
+//!
+//! Not here: which messages are found, and in which order.
+
+use daybook_domain::index::DocumentNo;
+use daybook_domain::{Citation, Origin, StoreError};
+use daybook_text::fence::one_line;
+use daybook_text::prose::prefix_of;
+use daybook_text::sentences::{Sentence, sentences};
+
+use super::RankedAnswer;
+use super::candidates::CandidateFetcher;
+use crate::recall::excerpt::from_best_passage;
+use crate::recall::rank::RecallCandidate;
+
+/// The first answers, whose replies are looked for.
+const COMPARED: usize = 6;
+/// Least share of open sentences in a message that asks: many give what they know before they ask.
+const ASKS: f64 = 0.1;
+/// Least share of open sentences in an agent's message that replies to nothing: it asks back, or announces.
+const ANNOUNCES: f64 = 0.5;
+/// Messages after a question among which the reply is.
+const REACH: usize = 8;
+/// Longest question that is shown beside its reply, in bytes.
+const SHOWN: usize = 300;
+/// Stands before the question.
+const ASKED: &str = "asked: ";
+
+impl CandidateFetcher<'_> {
+    /// Joins the answer that is the `nth` with the reply to it, where it is a person's question that had one.
+    pub(super) async fn with_reply(
+        &self,
+        asked: RankedAnswer,
+        (nth, candidate): (usize, &RecallCandidate),
+    ) -> Result<RankedAnswer, StoreError> {
+        if nth >= COMPARED {
+            return Ok(asked);
+        }
+        Ok(match self.reply_to(candidate).await? {
+            Some(reply) => joined(asked, reply),
+            None => asked,
+        })
+    }
+
+    /// Of the agent's messages before the person's next one, that which says most of what is sought.
+    async fn reply_to(&self, asked: &RecallCandidate) -> Result<Option<RankedAnswer>, StoreError> {
+        let is_question =
+            asked.outline.origin == Some(Origin::Human) && asked.stats.open_share() >= ASKS;
+        if !is_question || !self.admits(Origin::Assistant) {
+            return Ok(None);
+        }
+        let doc = asked.outline.doc;
+        let around = self.store.surroundings(self.tenant, &[doc], REACH).await?;
+        let after: Vec<DocumentNo> = around.into_iter().filter(|other| *other > doc).collect();
+        let after = self.load_candidates(&after).await?;
+        let turn = after.into_iter().take_while(|message| {
+            let is_known = self.until.is_none_or(|until| message.outline.at <= until);
+            is_known && message.outline.origin == Some(Origin::Assistant)
+        });
+        let replies = turn.filter(|message| message.stats.open_share() < ANNOUNCES);
+        let best = replies.max_by(|a, b| a.own_score().total_cmp(&b.own_score()));
+        let Some(best) = best else {
+            return Ok(None);
+        };
+        let Some((document, _)) = self.load_documents(&[&best]).await?.pop() else {
+            return Ok(None);
+        };
+        self.answer(&document, &best).await.map(Some)
+    }
+
+    fn admits(&self, origin: Origin) -> bool {
+        let origins = &self.filter.origins;
+        origins.is_empty() || origins.contains(&origin)
+    }
+}
+
+/// The reply as the answer, with the question as its context.
+fn joined(asked: RankedAnswer, reply: RankedAnswer) -> RankedAnswer {
+    RankedAnswer {
+        context: Some(format!("{ASKED}{}", question_in(&asked))),
+        score: asked.score,
+        parts: asked.parts,
+        citation: cited_together(&asked, &reply),
+        events: asked.events.into_iter().chain(reply.events).collect(),
+        ..reply
+    }
+}
+
+/// What a message asks, in one line: of a long one, its last question.
+fn question_in(asked: &RankedAnswer) -> String {
+    let whole = one_line(&asked.text);
+    if whole.len() <= SHOWN {
+        return whole;
+    }
+    let own = sentences(&asked.text, None);
+    let last = own.into_iter().rev().find(Sentence::is_question);
+    let question = last.map_or_else(
+        || one_line(&from_best_passage(asked, SHOWN)),
+        |sentence| sentence.text,
+    );
+    let start = prefix_of(&question, SHOWN);
+    let cut = if start.len() < question.len() {
+        "…"
+    } else {
+        ""
+    };
+    format!("{start}{cut}")
+}
+
+/// The citation of the question's lines and the reply's.
+fn cited_together(asked: &RankedAnswer, reply: &RankedAnswer) -> Option<String> {
+    let cited = |answer: &RankedAnswer| answer.citation.as_deref().and_then(Citation::parse);
+    let (mut together, reply) = (cited(asked)?, cited(reply)?);
+    together.lines.extend(reply.lines);
+    Some(together.to_string())
+}
+
+#[cfg(test)]
+#[path = "replies_tests.rs"]
+mod tests;
