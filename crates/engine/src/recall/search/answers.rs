@@ -11,6 +11,7 @@ use daybook_text::tokens::passages::passage_starts;
 
 use super::candidates::CandidateFetcher;
 use super::deduplicate::{AnswerDeduplicator, order_digested_first};
+use super::replies::put_to_its_reply;
 use super::rule_first::COMPARED_LINES;
 use super::{ANSWERS, RankedAnswer, stepped};
 use crate::recall::agents_rules::AgentsRules;
@@ -40,7 +41,9 @@ impl CandidateFetcher<'_> {
                 let nth = answers.len() + found.len();
                 let answer = self.answer(&document, candidate).await?;
                 let answer = self.with_reply(answer, (nth, candidate)).await?;
-                found.push((document, answer));
+                if !put_to_its_reply(&mut found, &answer) {
+                    found.push((document, answer));
+                }
             }
             order_digested_first(&mut found);
             let new = found

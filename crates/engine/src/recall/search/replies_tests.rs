@@ -56,6 +56,23 @@ fn a_question_that_was_asked_before_is_answered_by_the_reply_to_it() {
 }
 
 #[test]
+fn a_reply_that_comes_before_its_question_takes_it_along() {
+    let memory = Memory::default();
+    let asked = "does it delete that of others?";
+    memory.hear(
+        "kept",
+        talk(&[(Origin::Human, asked), (Origin::Assistant, REPLY)]),
+    );
+    let recalled = memory.ask("are files deleted that belong to somebody else?");
+    assert_eq!(recalled.answers.len(), 1, "{recalled:?}");
+    assert_eq!(recalled.answers[0].text, REPLY);
+    assert_eq!(
+        recalled.answers[0].context.as_deref(),
+        Some(&*format!("asked: {asked}"))
+    );
+}
+
+#[test]
 fn a_question_without_a_reply_stands_alone() {
     let memory = asked_and_answered();
     // The reply came a second later than what is to be known.
@@ -84,14 +101,27 @@ fn a_question_without_a_reply_stands_alone() {
 }
 
 #[test]
+fn a_message_that_says_more_than_it_asks_stays_with_the_reply_below_it() {
+    let memory = Memory::default();
+    let message = "Since Monday the spool of each tenant is a folder of its own, below the one of the host, because \
+        two of them had files of the same name. Does reset delete the other tenant's?";
+    memory.hear(
+        "both",
+        talk(&[(Origin::Human, message), (Origin::Assistant, REPLY)]),
+    );
+    let recalled = memory.ask("where is the spool of each tenant since Monday?");
+    let first = &recalled.answers[0];
+    assert_eq!(first.text, message);
+    assert_eq!(first.context.as_deref(), Some(&*format!("reply: {REPLY}")));
+    assert_eq!(first.origin, Some(Origin::Human));
+    assert_eq!(first.events.len(), 2);
+}
+
+#[test]
 fn of_a_long_message_its_question_is_shown() {
     let memory = Memory::default();
-    let log =
-        "spool tenant reset delete other: the tenant's spool was reset, and its files are gone. "
-            .repeat(4);
-    let message = format!(
-        "I have read the log again and do not get it.\n\n{log}\n\nSo does reset delete the spool of the other tenant?"
-    );
+    let first = "Does reset delete what the other tenant has in its spool, when both of them are on one host? ".repeat(4);
+    let message = format!("{first}\n\nSo does reset delete the spool of the other tenant?");
     memory.hear(
         "long",
         talk(&[(Origin::Human, &message), (Origin::Assistant, REPLY)]),
