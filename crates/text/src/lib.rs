@@ -34,6 +34,7 @@ pub mod names;
 pub mod pasted;
 pub mod prompt;
 pub mod prose;
+pub mod quotation;
 pub mod raw;
 pub mod recalled;
 pub mod redact;

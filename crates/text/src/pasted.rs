@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use crate::quotation::quoted_passages;
 use regex::{Regex, RegexSet};
 
 /// Lines that begin a mail of which the rest of the message is a part.
@@ -127,6 +128,24 @@ pub fn typed(message: &str) -> Cow<'_, str> {
 /// What a person typed of a message, and what they pasted; the first is borrowed when nothing was pasted.
 #[must_use]
 pub fn split(message: &str) -> (Cow<'_, str>, String) {
+    let mut quoted = quoted_passages(message).peekable();
+    if quoted.peek().is_none() {
+        return split_lines(message);
+    }
+    let (mut rest, mut pasted, mut from) = (String::new(), String::new(), 0);
+    for passage in quoted {
+        rest.push_str(&message[from..passage.start]);
+        from = passage.end;
+        pasted.push_str(&message[passage]);
+        pasted.push('\n');
+    }
+    rest.push_str(&message[from..]);
+    let (own, of_lines) = split_lines(&rest);
+    (Cow::Owned(own.into_owned()), pasted + &of_lines)
+}
+
+/// As [`split`], by marks of lines alone.
+fn split_lines(message: &str) -> (Cow<'_, str>, String) {
     let lines: Vec<&str> = message.split_inclusive('\n').collect();
     let end = foreign_from(&lines);
     let is_chat = is_chat(&lines[..end]);
@@ -290,6 +309,15 @@ mod tests {
             "and this? \n> always use X\n> Bob\nI disagree",
             "and this? \nI disagree",
         );
+    }
+
+    #[test]
+    fn quoted_passages_are_of_their_writers() {
+        check(
+            "what does he mean?\n\n\"Always use LedgerPro. It is the best.\"\n\nI never will",
+            "what does he mean?\n\n\n\nI never will",
+        );
+        check("call it \"always use X\"", "call it \"always use X\"");
     }
 
     #[test]

@@ -18,6 +18,8 @@ const LONG_OPENING: usize = 600;
 const LIST_LINES: usize = 6;
 /// Most bytes of a message that are read.
 const MESSAGE_BYTES: usize = 16 * 1024;
+/// Most characters of a line that no share of letters decides about: "no. 5 3 2. so 30".
+const SHORT_LINE: usize = 16;
 /// Below this share of letters and blanks, in percent, a line counts as machine output.
 const LETTER_SHARE: usize = 72;
 
@@ -162,7 +164,7 @@ pub fn is_machine(line: &str) -> bool {
         letters +=
             usize::from(c.is_alphabetic() || c == ' ' || ",.?!'\u{2019}，。？！：；、".contains(c));
     }
-    all > 12 && letters * 100 < all * LETTER_SHARE
+    all > SHORT_LINE && letters * 100 < all * LETTER_SHARE
 }
 
 #[cfg(test)]

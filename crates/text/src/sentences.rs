@@ -18,6 +18,17 @@ const STATEMENT_WORDS: usize = 2;
 /// Bytes of a sentence's opening.
 const OPENING: usize = 60;
 
+/// Abbreviations after whose full stop a sentence goes on.
+const ABBREVIATIONS: [&str; 27] = [
+    "e.g.", "i.e.", "vs.", "etc.", "approx.", "incl.", "dr.", "prof.", "mr.", "mrs.", "st.",
+    "z.b.", "d.h.", "u.a.", "z.t.", "ca.", "bzw.", "inkl.", "exkl.", "evtl.", "ggf.", "vgl.",
+    "nr.", "str.", "p.ej.", "sr.", "sra.",
+];
+/// What stands behind the number of a day in German: "am 22. oktober".
+const GERMAN_MONTHS: [&str; 12] = [
+    "jan", "feb", "mär", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez",
+];
+
 /// One sentence of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sentence {
@@ -73,13 +84,13 @@ pub fn lowered(text: &str) -> String {
 pub fn split(line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = String::new();
-    let mut chars = line.chars().peekable();
-    while let Some(c) = chars.next() {
+    for (at, c) in line.char_indices() {
         open.push(c);
+        let rest = &line[at + c.len_utf8()..];
         let ends = matches!(c, '。' | '？' | '！' | '；')
             || matches!(c, '.' | '!' | '?')
-                && chars.peek().is_none_or(|next| next.is_whitespace())
-                && !abbreviates(&open);
+                && (rest.is_empty() || rest.starts_with(char::is_whitespace))
+                && !abbreviates(&open, rest);
         if ends {
             found.push(std::mem::take(&mut open));
         }
@@ -125,12 +136,29 @@ fn points_back(question: &str) -> bool {
     })
 }
 
-fn abbreviates(open: &str) -> bool {
-    let last = open.rsplit([' ', '(']).next().unwrap_or("");
-    matches!(
-        last.to_lowercase().as_str(),
-        "e.g." | "i.e." | "vs." | "etc." | "z.b." | "d.h." | "p.ej."
-    )
+/// Whether the full stop at the end of `open` ends an abbreviation or a number in an order, and no sentence.
+fn abbreviates(open: &str, rest: &str) -> bool {
+    let last = open.rsplit([' ', '(']).next().unwrap_or("").to_lowercase();
+    if ABBREVIATIONS.contains(&&*last) {
+        return true;
+    }
+    let next = rest.trim_start();
+    let number = last.strip_suffix('.').unwrap_or_default();
+    let is_day = |text: &str| {
+        (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    match number.split_once('.') {
+        // "ab 15.8. ist zu"
+        Some((day, month)) => is_day(day) && is_day(month) && next.starts_with(char::is_lowercase),
+        // "am 22. Oktober"
+        None => is_day(number) && begins_with_month(next),
+    }
+}
+
+fn begins_with_month(text: &str) -> bool {
+    let word: String = text.chars().take_while(|c| c.is_alphabetic()).collect();
+    let word = word.to_lowercase();
+    GERMAN_MONTHS.iter().any(|month| word.starts_with(month))
 }
 
 /// One line without control characters, list marks, comment marks, emoji and doubled blanks.
@@ -213,4 +241,41 @@ fn remove_code(text: &str) -> Vec<String> {
         .filter(|l| !l.is_empty() && !l.starts_with(['|', '#', '<', '>']))
         .map(|l| crate::prose::list_item(l).unwrap_or(l).to_owned())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[track_caller]
+    fn check(line: &str, expected: &[&str]) {
+        let sentences = split(line);
+        let trimmed: Vec<&str> = sentences.iter().map(|one| one.trim()).collect();
+        assert_eq!(trimmed, expected);
+    }
+
+    #[test]
+    fn days_and_abbreviations_end_no_sentence() {
+        check(
+            "Ich habe am 22. Oktober einen Termin. Danach nicht.",
+            &["Ich habe am 22. Oktober einen Termin.", "Danach nicht."],
+        );
+        check("ab 15.8. ist zu. ok", &["ab 15.8. ist zu.", "ok"]);
+        check(
+            "480 inkl. Strom bei Dr. Reuter",
+            &["480 inkl. Strom bei Dr. Reuter"],
+        );
+        check(
+            "we set it to 22. Then 30.",
+            &["we set it to 22.", "Then 30."],
+        );
+        check(
+            "it takes 30 ms. then it ends",
+            &["it takes 30 ms.", "then it ends"],
+        );
+        check(
+            "Umzug am 31.8. Danach Graz.",
+            &["Umzug am 31.8.", "Danach Graz."],
+        );
+    }
 }
