@@ -9,6 +9,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use daybook_domain::calendar::Day;
 use serde_json::{Value, json};
 
 use super::detect::{ChatShape, TranscriptFormat};
@@ -144,18 +145,21 @@ fn antigravity(path: &Path) -> Vec<Value> {
     session.into_iter().collect()
 }
 
-/// The channel, and the names of the workspace's people, where the list lies in a folder of an export.
+/// The channel, the day and the names of the workspace's people, where the list is one of an export: a day's file in the
+/// channel's folder, or any list below `users.json`.
 fn slack(path: &Path) -> Vec<Value> {
-    let Some(channel) = path.parent() else {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+    let day = stem.filter(|stem| Day::parse(stem).is_some());
+    let users = path
+        .ancestors()
+        .nth(2)
+        .map(|export| export.join("users.json"));
+    let users = users.and_then(|users| read(&users));
+    let channel = path.parent().and_then(Path::file_name);
+    let Some(channel) = channel.filter(|_| day.is_some() || users.is_some()) else {
         return Vec::new();
     };
-    let users = channel
-        .parent()
-        .and_then(|export| read(&export.join("users.json")));
-    let (Some(users), Some(name)) = (users, channel.file_name()) else {
-        return Vec::new();
-    };
-    let users: Value = serde_json::from_slice(&users).unwrap_or_default();
+    let users: Value = serde_json::from_slice(&users.unwrap_or_default()).unwrap_or_default();
     let people: serde_json::Map<String, Value> = users
         .as_array()
         .into_iter()
@@ -173,7 +177,8 @@ fn slack(path: &Path) -> Vec<Value> {
             Some((user["id"].as_str()?.to_owned(), name.clone()))
         })
         .collect();
-    vec![json!({"channel_folder": name.to_string_lossy(), "people": people})]
+    let channel = channel.to_string_lossy();
+    vec![json!({"channel_folder": channel, "day": day, "people": people})]
 }
 
 /// When the file was last changed, in milliseconds since 1970.
@@ -282,8 +287,22 @@ mod tests {
         let path = folder.path().join("harbour/2026-03-02.json");
         let pieces = pieces_beside(&path, &TranscriptFormat::Slack(ChatShape::Document));
         let texts = pieces.map(|(_, piece)| String::from_utf8(piece).expect("text"));
-        let expected = r#"{"channel_folder":"harbour","people":{"U1":"ada","U2":"grace"}}"#;
+        let expected =
+            r#"{"channel_folder":"harbour","day":"2026-03-02","people":{"U1":"ada","U2":"grace"}}"#;
         assert_eq!(texts.collect::<Vec<_>>(), [expected]);
+        // A day's file names its channel and its day by itself.
+        let beside = |path: &str| {
+            let pieces = pieces_beside(
+                Path::new(path),
+                &TranscriptFormat::Slack(ChatShape::Document),
+            );
+            pieces
+                .map(|(_, piece)| String::from_utf8(piece).expect("text"))
+                .collect::<String>()
+        };
+        let alone = r#"{"channel_folder":"harbour","day":"2026-03-02","people":{}}"#;
+        assert_eq!(beside("/nowhere/harbour/2026-03-02.json"), alone);
+        assert_eq!(beside("/nowhere/harbour/messages.json"), "");
     }
 
     #[test]

@@ -44,6 +44,18 @@ fn a_whole_date_is_a_day_and_those_beside_it() {
 }
 
 #[test]
+fn a_day_without_a_month_is_one_of_any_month() {
+    assert!(is_about("why was the site down on the 14th?", "2026-10-14"));
+    assert!(is_about("warum ging am 14. nichts?", "2026-09-14"));
+    assert!(!is_about(
+        "why was the site down on the 14th?",
+        "2026-10-20"
+    ));
+    assert!(!is_about("what is the 5th option?", "2026-10-05"));
+    assert!(!is_about("am 14. Mai?", "2026-10-14"));
+}
+
+#[test]
 fn unknown_times_are_of_no_date() {
     assert!(!Dates::of("in May", Timestamp::ZERO).contains(Timestamp::ZERO));
     assert_eq!(Dates::of("yesterday", Timestamp::ZERO), Dates::default());
@@ -75,6 +87,8 @@ fn a_question_for_what_was_done_names_days_exactly() {
     day("what did we do 27th January 2025?", "2025-01-27");
     day("what did we do 24 December", "2025-12-24");
     day("what did we do 2026-02-09?", "2026-02-09");
+    day("what did we do the 14th?", "2026-11-14");
+    day("what did we do the 30th?", "2026-10-30");
     day("what did we do yesterday?", "2026-11-21");
     day("what did we do three days ago?", "2026-11-19");
     check_named(

@@ -64,6 +64,8 @@ struct NamedPeriod {
 enum NamedDays {
     /// This month of any year, and perhaps a day of it.
     OfAnyYear { month: i8, day: Option<i8> },
+    /// This day of any month.
+    OfAnyMonth { day: i8 },
     /// From a day to another, inclusive, and the days that count for ranking.
     Between {
         exact: (Date, Date),
@@ -88,6 +90,7 @@ impl Dates {
         };
         self.0.iter().any(|period| match &period.days {
             NamedDays::OfAnyYear { month, .. } => day.month() == *month,
+            NamedDays::OfAnyMonth { day: named } => (day.day() - named).abs() <= 1,
             NamedDays::Between {
                 near: (from, to), ..
             } => (*from..=*to).contains(&day),
@@ -124,6 +127,15 @@ impl NamedDays {
                     Some(_) => (first, first),
                     None => (first, first.last_of_month()),
                 })
+            }
+            // The last one that has begun.
+            Self::OfAnyMonth { day } => {
+                let mut months = (0..12).filter_map(|back| {
+                    let month = today.first_of_month().checked_sub(back.months()).ok()?;
+                    Date::new(month.year(), month.month(), *day).ok()
+                });
+                let named = months.find(|named| *named <= today)?;
+                Some((named, named))
             }
         }
     }
@@ -174,6 +186,7 @@ fn periods(words: &[&str], today: Option<Date>) -> Vec<NamedPeriod> {
     let found = (0..words.len()).filter_map(|at| {
         month(words, at)
             .or_else(|| iso(words, at))
+            .or_else(|| day_alone(words, at))
             .or_else(|| relative(words, at, today?))
     });
     found.collect()
@@ -228,6 +241,33 @@ fn month(words: &[&str], at: usize) -> Option<NamedPeriod> {
         }
     };
     Some(NamedPeriod { days, words })
+}
+
+/// A day without its month: "the 14th", "am 14.".
+fn day_alone(words: &[&str], at: usize) -> Option<NamedPeriod> {
+    let before = words[at.checked_sub(1)?].to_lowercase();
+    let is_month = |at: usize| words.get(at).is_some_and(|_| month(words, at).is_some());
+    let word = words[at].to_lowercase();
+    let digits = word.trim_end_matches(char::is_alphabetic);
+    let is_day = match before.as_str() {
+        // Not the 5th option.
+        "the" => {
+            let is_ordinal = matches!(&word[digits.len()..], "st" | "nd" | "rd" | "th");
+            let place = at.checked_sub(2).map(|place| words[place].to_lowercase());
+            let is_time = place.is_some_and(|place| BEFORE_A_MONTH.contains(&place.as_str()));
+            is_ordinal && (is_time || at + 1 == words.len())
+        }
+        "am" | "vom" | "zum" => digits.len() == word.len(),
+        _ => false,
+    };
+    let day = digits.parse().ok().filter(|day| (1..=31).contains(day));
+    // "The 14th of May" is told by its month.
+    let has_month = (at + 1..at + 3).any(is_month);
+    let days = NamedDays::OfAnyMonth { day: day? };
+    (is_day && !has_month).then_some(NamedPeriod {
+        days,
+        words: (at - 1, at + 1),
+    })
 }
 
 /// A number, also an ordinal (`7th`, `7日`).

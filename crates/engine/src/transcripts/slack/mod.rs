@@ -8,8 +8,8 @@
 //! | of a bot | the host's text, behind its name |
 //! | with any other subtype | nothing: joins, topics, pins |
 //!
-//! The channel is the folder of the list, and the names of people stand in `users.json` above it (`beside`). All days of a
-//! channel are one session, held in that room. No real export was at hand: the shape is the known one. Not here: files and
+//! The channel is the folder of the list, the day its name, and the names of people stand in `users.json` above it
+//! (`beside`). Each day of a channel is a session, held in that room. No real export was at hand: the shape is the known one. Not here: files and
 //! reactions.
 
 use std::collections::BTreeMap;
@@ -50,6 +50,7 @@ pub(super) struct SlackMessage<'j> {
     ts: Text<'j>,
     // Beside the list.
     channel_folder: Text<'j>,
+    day: Text<'j>,
     people: Pairs<'j, Text<'j>>,
 }
 
@@ -82,7 +83,10 @@ impl SessionFormat for Slack {
                 .collect();
             let venue = Venue::named(Some(channel.to_owned()), None, None).map_err(BadLine)?;
             out.describe(|session| {
-                session.host_id = channel.to_owned();
+                session.host_id = match line.day.get() {
+                    Some(day) => format!("{channel}-{day}"),
+                    None => channel.to_owned(),
+                };
                 session.venue = venue;
             });
         }
@@ -154,7 +158,8 @@ mod tests {
     use crate::transcripts::reader_test_support::{check, events, told};
 
     const LIST: TranscriptFormat = TranscriptFormat::Slack(ChatShape::Document);
-    const BESIDE: &str = r#"{"channel_folder":"harbour","people":{"U1":"ada","U2":"grace"}}"#;
+    const BESIDE: &str =
+        r#"{"channel_folder":"harbour","day":"2026-04-01","people":{"U1":"ada","U2":"grace"}}"#;
 
     #[test]
     fn speakers_are_kept_by_name() {
@@ -178,7 +183,7 @@ mod tests {
              human | Linus: noted
              harness | clock: noon",
         );
-        assert_eq!(told(&LIST, &lines), ["session harbour root"]);
+        assert_eq!(told(&LIST, &lines), ["session harbour-2026-04-01 root"]);
         assert_eq!(events(&LIST, &lines)[0].at.0, 1_775_030_400_000);
     }
 
