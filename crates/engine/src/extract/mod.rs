@@ -27,6 +27,12 @@ use daybook_domain::{
     Session, SessionId, Timestamp,
 };
 
+/// What stands before the person's words in the context of a decision that is in the agent's words.
+pub(crate) const ACCEPTED: &str = "accepted: ";
+
+/// What stands before the speaker in an observation's context, where several people speak.
+pub(crate) const BY: &str = "by ";
+
 /// The input of an extractor: part of a session, and what memory holds already.
 #[derive(Debug, Clone, Copy)]
 pub struct Window<'a> {

@@ -10,6 +10,7 @@ use daybook_domain::{ObservationKind as Kind, ObservationOrigin, SupersessionRea
 use crate::consolidate::content::ContentWords;
 use crate::consolidate::merge::MergedObservation;
 use crate::consolidate::statement::{Setting, Statement, figures};
+use crate::extract::BY;
 
 /// Least share of a denial's words that are the claim's, too.
 const OPPOSITE_SHARE: f64 = 0.65;
@@ -23,6 +24,12 @@ const TOPIC_PART: usize = 4;
 /// Least share of a statement's words that one which turns from it has, too.
 const TURNED_SHARE: f64 = 0.4;
 
+/// Words by which a person speaks of themselves alone.
+const OF_ONESELF: [&str; 16] = [
+    "i", "i'm", "im", "i've", "ive", "i'd", "i'll", "my", "me", "mine", "ich", "mein", "meine",
+    "mir", "mich", "yo",
+];
+
 /// An observation with its statement's parts.
 #[derive(Debug)]
 pub(crate) struct Stated<'a> {
@@ -35,7 +42,7 @@ pub(crate) struct Stated<'a> {
 /// Why `later` ends the validity of `earlier`; `None` if both hold.
 pub(super) fn supersedes(later: &Stated<'_>, earlier: &Stated<'_>) -> Option<Reason> {
     let (new, old) = (&*later.statement, &*earlier.statement);
-    if !may_end(later.merged, earlier.merged) {
+    if !may_end(later.merged, earlier.merged) || are_of_different_people(later, earlier) {
         return None;
     }
     match (later.merged.kind, earlier.merged.kind) {
@@ -61,6 +68,28 @@ pub(super) fn supersedes(later: &Stated<'_>, earlier: &Stated<'_>) -> Option<Rea
         _ => {}
     }
     ends(new, old)
+}
+
+/// Whether two people of a room speak of themselves: what one of them says is no news of the other.
+fn are_of_different_people(one: &Stated<'_>, other: &Stated<'_>) -> bool {
+    let [by, by_other] = [one, other].map(|of| speaker_in(of.merged.context.as_deref()));
+    let are_two = by != by_other;
+    are_two
+        && [one, other]
+            .into_iter()
+            .any(|of| speaks_of_self(&of.merged.text))
+}
+
+/// Who said it, where its context names them.
+pub(super) fn speaker_in(context: Option<&str>) -> Option<&str> {
+    context?.strip_prefix(BY)?.split(',').next()
+}
+
+/// Whether a text speaks of the one person who says it.
+fn speaks_of_self(text: &str) -> bool {
+    let low = text.to_lowercase();
+    let mut words = low.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’')));
+    low.contains('我') || words.any(|word| OF_ONESELF.contains(&&*word.replace('’', "'")))
 }
 
 /// Why a rule, a choice or a fact no longer holds after a later one.

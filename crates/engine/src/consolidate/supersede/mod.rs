@@ -10,13 +10,16 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use daybook_domain::{Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp};
+use daybook_domain::{
+    EventSeq, Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp,
+};
 
 use super::content::{WordMap, subject_words};
 use super::kept_searches::{EndedStatement, KeptSearch, common_places};
 use super::merge::MergedObservation;
 use super::parsed_texts::ParsedTexts;
 use super::statement::Statement;
+use crate::extract::ACCEPTED;
 pub(super) use compare::may_end;
 use compare::{Stated, supersedes};
 use numbers::{statement_number, words_number};
@@ -57,6 +60,7 @@ pub(super) fn statement_changes(
     let order = by_time(&stated);
     let (searches, are_new, by_word) = searches(&stated, &words, &order, texts);
     let mut last_settings = LastSettings::default();
+    let mut last_picks = LastPicks::default();
     let mut ended: Vec<Option<Change>> = vec![None; stated.len()];
     let mut found = StatementChanges::default();
     for (later, search) in order.iter().copied().zip(&searches) {
@@ -84,6 +88,13 @@ pub(super) fn statement_changes(
             let before = last_settings.choice_before(one, &stated);
             let before = before.filter(|at| ended[*at].is_none());
             superseded.extend(before.map(|at| (at, SupersessionReason::Replaced)));
+        }
+        let other_pick = last_picks.replaced_by(later, one);
+        if let Some(at) = other_pick.filter(|at| ended[*at].is_none())
+            && superseded.iter().all(|(known, _)| *known != at)
+            && may_end(one.merged, stated[at].merged)
+        {
+            superseded.push((at, SupersessionReason::Replaced));
         }
         for (earlier, reason) in superseded {
             let change = Change {
@@ -230,6 +241,27 @@ fn by_time(stated: &[Stated<'_>]) -> Vec<usize> {
         last_evidence(&stated[*at]).map(|last| (last.at, last.events.last().copied()))
     });
     order
+}
+
+/// The last option that was picked from each of the agent's lists: "b", then "no wait, a".
+#[derive(Default)]
+struct LastPicks<'s>(BTreeMap<(&'s SessionId, EventSeq), usize>);
+
+impl<'s> LastPicks<'s> {
+    /// Remembers a pick, and returns the one before it from the same list.
+    fn replaced_by(&mut self, at: usize, one: &Stated<'s>) -> Option<usize> {
+        let context = one.merged.context.as_deref()?;
+        let [of] = one.merged.evidence.as_slice() else {
+            return None;
+        };
+        let [list, _] = of.events.as_slice() else {
+            return None;
+        };
+        let is_pick = one.merged.kind == ObservationKind::Decision && context.starts_with(ACCEPTED);
+        is_pick
+            .then(|| self.0.insert((&of.session, *list), at))
+            .flatten()
+    }
 }
 
 /// The last statement of each session that set something.

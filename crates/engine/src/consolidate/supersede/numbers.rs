@@ -4,7 +4,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::compare::Stated;
+use super::compare::{Stated, speaker_in};
 use super::last_evidence;
 use crate::consolidate::content::ContentWord;
 
@@ -13,6 +13,7 @@ pub(super) fn statement_number(one: &Stated<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     let merged = one.merged;
     (merged.kind, merged.origin, &merged.text, &merged.subject).hash(&mut hasher);
+    speaker_in(merged.context.as_deref()).hash(&mut hasher);
     if let Some(last) = last_evidence(one) {
         (last.at, last.events.last(), &last.session).hash(&mut hasher);
     }

@@ -8,7 +8,7 @@
 
 use std::sync::LazyLock;
 
-use daybook_domain::{Event, ObservationKind as Kind};
+use daybook_domain::{Event, ObservationKind as Kind, Origin};
 use regex::Regex;
 
 use super::clauses::{remove_requests, shorten};
@@ -20,9 +20,12 @@ use super::scored_draft::{ScoredDraft, quote};
 use super::sentences::{MAX_QUOTE, agent_sentences, lowered, one_line};
 use super::turns::{HumanTurn, WindowConversation};
 use super::words::{content_words, is_concrete};
+use crate::extract::ACCEPTED;
 
 /// Most bytes of the agent's message that are searched for options.
 const MAX_SEARCHED_BYTES: usize = 32 * 1024;
+/// The agent's messages among which one with options is sought.
+const REPLIES: usize = 3;
 const PICKED: i32 = 80;
 const AGREED: i32 = 55;
 
@@ -31,7 +34,7 @@ pub(super) fn find_choices(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
     talk.new_turns()
         .filter_map(|(_, turn)| {
             find_answer(turn)
-                .or_else(|| find_picked_option(turn))
+                .or_else(|| find_picked_option(talk, turn))
                 .or_else(|| find_agreement(turn))
                 .map(|find| (turn, find))
         })
@@ -52,23 +55,55 @@ fn find_answer(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
     (decides && !answer.is_empty()).then_some(find)
 }
 
-fn find_picked_option(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
-    let asked = prefix_of(&turn.previous_reply?.text, MAX_SEARCHED_BYTES);
+fn find_picked_option(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
     turn.lexicon?;
-    let options = offered_options(asked);
     // "1. … 2. …" is a list of the person's own, or an answer to each of several questions.
-    if is_list(&turn.message.text) {
+    if is_list(turn.words) {
         return None;
     }
-    let found = turn.prose.iter().find_map(|s| {
-        let label = picked_label(&s.text, &s.low)?;
-        let option = options.iter().find(|o| o.label == label)?;
-        Some((s, option))
-    });
-    let (sentence, option) = found?;
+    let mut picks = turn
+        .prose
+        .iter()
+        .filter_map(|s| Some((s, picked_label(&s.text, &s.low)?)));
+    let (sentence, asked, option) = picks.find_map(|(sentence, label)| {
+        let (asked, option) = option_named(talk, turn, &label)?;
+        Some((sentence, asked, option))
+    })?;
     let words = remove_requests(&sentence.text, 0, turn.lexicon?);
     let accepts = !words.ends_with('?') && !REFUSES.is_match(&sentence.low);
-    (accepts && is_decision(&option.text)).then(|| accepted(turn, PICKED, &option.text, &words))
+    (accepts && is_decision(&option.text))
+        .then(|| accepted((asked, turn), PICKED, &option.text, &words))
+}
+
+/// The option with this label in the agent's last message, or in one before it whose option the last one speaks of: "then
+/// (b) works, too". With the message that offers it.
+fn option_named<'a>(
+    talk: &WindowConversation<'a>,
+    turn: &HumanTurn<'a>,
+    label: &str,
+) -> Option<(&'a Event, OfferedOption)> {
+    let before = &talk.events[talk.look_back_start(turn.at)..turn.at];
+    let spoken =
+        |event: &&&Event| event.origin == Origin::Assistant && !event.text.trim().is_empty();
+    for event in before.iter().rev().filter(spoken).take(REPLIES) {
+        let options = offered_options(prefix_of(&event.text, MAX_SEARCHED_BYTES));
+        if let Some(option) = options.into_iter().find(|option| option.label == label) {
+            return Some((event, option));
+        }
+        let low = event.text.to_lowercase();
+        let named = label.to_lowercase();
+        if ![
+            format!("({named})"),
+            format!("{named})"),
+            format!("option {named}"),
+        ]
+        .iter()
+        .any(|name| low.contains(name))
+        {
+            return None;
+        }
+    }
+    None
 }
 
 /// Whether two lines of a text begin with a number.
@@ -83,15 +118,15 @@ fn is_list(text: &str) -> bool {
 }
 
 /// A decision in the agent's words, which the person's words accepted.
-fn accepted(turn: &HumanTurn<'_>, score: i32, option: &str, words: &str) -> ScoredDraft {
+fn accepted(
+    (asked, turn): (&Event, &HumanTurn<'_>),
+    score: i32,
+    option: &str,
+    words: &str,
+) -> ScoredDraft {
     // The words are the agent's, and the answer makes them a decision: it rests on both.
-    let on: Vec<&Event> = turn
-        .previous_reply
-        .into_iter()
-        .chain([turn.message])
-        .collect();
-    ScoredDraft::composed(Kind::Decision, score, &on, option)
-        .with_context(Some(format!("accepted: “{}”", quote(words))))
+    ScoredDraft::composed(Kind::Decision, score, &[asked, turn.message], option)
+        .with_context(Some(format!("{ACCEPTED}“{}”", quote(words))))
 }
 
 /// Words that turn an option down instead of choosing it.
@@ -176,8 +211,11 @@ static PICK: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         r"\b(?i:option|approach|choice|variant|plan|number)\s+#?(\d{1,2}|[A-Ha-h])\b",
         r"\b(?i:do|go|go with|go for|take|pick|choose|like|prefer|want|with|for)\s+(\d{1,2}|[A-H])(?:[.,;:!)]|$|\s+(?:for|please|but|and|then|now|here|first|is|as|since|because|instead)\b)",
-        r"^(?i:yes,?\s+|yeah,?\s+|ok,?\s+|let's do\s+)?(\d{1,2}|[A-Ha-h])[.)!,]*$",
-        r"^(\d{1,2}|[A-H])[,;:.]?\s+(?:please|for now|is fine|sounds|looks|but|and|makes|seems|it is)\b",
+        r"^(?i:yes,?\s+|yeah,?\s+|ok,?\s+|let's do\s+|then\s+|so\s+)?(\d{1,2}|[A-Ha-h])[.)!,]*$",
+        // "No wait, B makes accounts that nobody asked for, A".
+        r"[,;:]\s+(?:(?:so|then)\s+)?(\d|[A-Ha-h])[.!]*$",
+        r"^(\d{1,2}|[A-Ha-h])\s+(?:please|pls|plz)\b",
+        r"^(\d{1,2}|[A-H])[,;:.]?\s+(?:please|for now|is fine|sounds|looks|but|and|makes sense|seems|it is)\b",
     ]
     .iter()
     .map(|p| Regex::new(p).expect("the patterns are constant"))
@@ -222,14 +260,15 @@ fn find_agreement(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
     {
         return None;
     }
-    let reply = &turn.previous_reply?.text;
+    let asked = turn.previous_reply?;
+    let reply = &asked.text;
     let plain = proposal(reply).filter(|proposal| !proposal.ends_with('?'));
     let proposal = plain.or_else(|| asked_change(reply))?;
     if !is_decision(&proposal) {
         return None;
     }
     let words: Vec<&str> = turn.prose.iter().map(|s| s.text.as_str()).collect();
-    Some(accepted(turn, AGREED, &proposal, &words.join(" ")))
+    Some(accepted((asked, turn), AGREED, &proposal, &words.join(" ")))
 }
 
 /// A question whether to do something lasting, such as "Should I store uploads in S3 instead of local disk?".

@@ -42,7 +42,7 @@ fn find_postponed(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
             .map(|(_, at)| at)
     });
     let find = ScoredDraft::from_quote(Kind::OpenEnd, PUT_OFF, &[turn.message], &words);
-    Some(find.with_context(find_concession(turn)))
+    Some(find.with_context(turn.said_by(find_concession(turn))))
 }
 
 /// Whether only the conversation explains what the sentence is about.

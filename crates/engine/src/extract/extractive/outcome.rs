@@ -159,7 +159,7 @@ fn persons_verdict<'t, 'e: 't>(
     turns: impl Iterator<Item = &'t HumanTurn<'e>>,
 ) -> (Option<bool>, bool) {
     for turn in turns {
-        let whole = lowered(turn.message.text.trim());
+        let whole = lowered(turn.words.trim());
         let lexicon = turn.lexicon.unwrap_or_else(english);
         let low = turn.low();
         let text = if low.is_empty() {

@@ -194,7 +194,14 @@ fn has_same_content(a: &ObservationDraft, b: &ObservationDraft) -> bool {
             .to_owned()
     };
     let values = a.kind == ObservationKind::Value;
-    a.kind == b.kind
+    // What refuses a call is found as a correction and as a wish.
+    let wishes = |d: &ObservationDraft| {
+        matches!(
+            d.kind,
+            ObservationKind::Correction | ObservationKind::Preference
+        )
+    };
+    (a.kind == b.kind || wishes(a) && wishes(b))
         && a.subject == b.subject
         && said(a) == said(b)
         && (!values || a.events == b.events)

@@ -5,6 +5,10 @@
 //!
 //! Not here: whether the command succeeded (`actions`).
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 /// Most simple commands of one line.
 const SEGMENTS: usize = 24;
 /// Most characters of a command in a line of memory.
@@ -101,6 +105,35 @@ const WITH_SUBCOMMANDS: [(&str, &[&str]); 20] = [
     ("kubectl", &["apply"]),
     ("git", &["commit", "push"]),
 ];
+
+/// An edit of a file in place, with its script in single or in double quotes.
+static SED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"\bsed (?:-\S+ )*-i\S* (?:-\S+ )*(?:'([^']*)'|"([^"]*)") ([^\s;|&]+)"#)
+        .expect("the pattern is constant")
+});
+
+/// The files that a command line's `sed -i` changes, each with the texts that it puts into it.
+///
+/// `sed -i 's/LIMIT = 24/LIMIT = 36/' list.py` puts `LIMIT = 36` into `list.py`.
+pub(super) fn substitutions(line: &str) -> Vec<(String, String)> {
+    if !line.contains("sed ") {
+        return Vec::new();
+    }
+    let edits = SED.captures_iter(line).filter_map(|edit| {
+        let script = edit.get(1).or_else(|| edit.get(2))?.as_str();
+        let put: Vec<String> = script.split([';', '\n']).filter_map(put_by).collect();
+        Some((edit[3].to_owned(), put.join("\n")))
+    });
+    edits.filter(|(_, put)| !put.is_empty()).collect()
+}
+
+/// What one substitution of a script puts in.
+fn put_by(substitution: &str) -> Option<String> {
+    let rest = substitution.trim_start().strip_prefix('s')?;
+    let mark = rest.chars().next().filter(|mark| !mark.is_alphanumeric())?;
+    let put = rest.split(mark).nth(2)?;
+    Some(put.replace("\\n", "\n").replace('\\', ""))
+}
 
 /// One simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -345,6 +378,23 @@ fn heredoc_word(line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_edit_in_place_puts_its_text_into_its_file() {
+        let put = |line: &str| -> Vec<String> {
+            let all = substitutions(line).into_iter();
+            all.map(|(file, put)| format!("{file}: {}", put.replace('\n', " / ")))
+                .collect()
+        };
+        assert_eq!(
+            put(
+                "sed -i 's/A = 1/A = 24/; s|x|y|' a.py && sed -i.bak -E \"s/B/B = 7\\nC = 8/\" b.py; ls"
+            ),
+            ["a.py: A = 24 / y", "b.py: B = 7 / C = 8"]
+        );
+        assert!(put("sed 's/A = 1/A = 24/' a.py").is_empty());
+        assert!(put("grep sed -i 'notes' a.py").is_empty());
+    }
 
     fn check(line: &str, expected: &[&str]) {
         let labels: Vec<String> = simple_commands(line)

@@ -56,7 +56,7 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
             return None;
         }
         let find = ScoredDraft::from_quote(verdict.kind, verdict.score, &[turn.message], &words);
-        let mut find = find.with_context(context);
+        let mut find = find.with_context(turn.said_by(context));
         find.draft.general = verdict.general;
         Some(find)
     });
@@ -103,7 +103,7 @@ fn classify_sentences(
         stopped: turn.interrupting,
         conceded: turn.concession.is_some(),
         conversation,
-        brief: turn.message.text.chars().count() <= most,
+        brief: turn.words.chars().count() <= most,
     };
     let sentences = turn.prose.iter().enumerate().filter(|(_, s)| !s.redacted);
     let mut classified: Vec<(usize, SpeechAct)> = sentences

@@ -421,6 +421,77 @@ fn values_of_one_subject_follow_each_other() {
 }
 
 #[test]
+fn a_number_that_an_edit_assigns_at_once_needs_no_verb() {
+    let edited = |said: &str, command: &str| {
+        format!("human: {said}\ncall Bash: {{\"command\":\"{command}\"}}\nok: done\n")
+    };
+    check(
+        &edited(
+            "no, three columns. so 30",
+            "sed -i 's/PAGE_SIZE = 24/PAGE_SIZE = 30/' list.py && make",
+        ),
+        &["value 1: PAGE_SIZE in list.py = 30 | 30"],
+    );
+    check(
+        &edited(
+            "make the hold 45",
+            "sed -i 's/HOLD_MINUTES = 20/HOLD_MINUTES = 45/' cart.py",
+        ),
+        &["value 1: HOLD_MINUTES in cart.py = 45 | make the hold 45"],
+    );
+    // The number that a test or another name gets is another one.
+    for command in [
+        "sed -i 's/PAGE_SIZE = 24/PAGE_SIZE = 30/' tests/list_test.py",
+        "sed 's/PAGE_SIZE = 24/PAGE_SIZE = 30/' list.py",
+        "make",
+    ] {
+        check(&edited("no, three columns. so 30", command), &[]);
+    }
+    check(
+        &edited(
+            "there were about 45 complaints on the page today",
+            "sed -i 's/HOLD = 20/HOLD = 45/' cart.py",
+        ),
+        &[],
+    );
+}
+
+#[test]
+fn another_option_of_the_same_list_is_picked_in_other_words() {
+    let offer = "assistant: How should it print?
+  a) PDF with a new dependency
+  b) An HTML page with a print stylesheet
+  c) PDF made by the shop's own printer
+  Which one?";
+    check(
+        &format!(
+            "human: let it print invoices\n{offer}\nhuman: c\nhuman: no wait. c makes copies that nobody asked for. b"
+        ),
+        &[
+            "decision 2,3: PDF made by the shop's own printer | accepted: “c”",
+            "decision 2,4: An HTML page with a print stylesheet | accepted: “b”",
+        ],
+    );
+    check(
+        &format!(
+            "human: let it print invoices\n{offer}\nhuman: does the margin go away?\nassistant: It does, so (b) works without it.\nhuman: then b."
+        ),
+        &["decision 2,5: An HTML page with a print stylesheet | accepted: “then b.”"],
+    );
+}
+
+#[test]
+fn what_refuses_a_call_is_one_thing() {
+    let found = "human: run it\ncall Bash: cargo run\nrefused: no\nhuman: no flashing from you. never. there is a heater on that relay";
+    check(
+        found,
+        &[
+            "preference 3: no flashing from you. never. there is a heater on that relay | refused `cargo run`",
+        ],
+    );
+}
+
+#[test]
 fn of_two_numbers_the_one_that_follows_its_name_was_set() {
     check(
         "human: change the row limit to 50, 20 is not even a page\nassistant: Done.",

@@ -14,7 +14,7 @@ use super::lexicon::{Cue, Lexicon, english, lexicon_of};
 use super::sentences::{Sentence, agent_sentences, lowered, sentences};
 use super::words::content_words;
 use super::worth::ConversationKind;
-use crate::extract::Window;
+use crate::extract::{BY, Window};
 
 /// Number of agent messages after a person's that are searched for a concession.
 const REPLIES: usize = 2;
@@ -26,11 +26,19 @@ pub(super) const LOOK_BACK: u64 = 256;
 /// Fewest content words of a pasted text that is worked on.
 const PASTED_WORDS: usize = 8;
 
+/// Longest name of a speaker, in bytes and in words.
+const SPEAKER: usize = 40;
+const SPEAKER_WORDS: usize = 3;
+
 /// One human message and its surroundings.
 #[derive(Debug)]
 pub(super) struct HumanTurn<'a> {
     /// The person's message.
     pub(super) message: &'a Event,
+    /// Who speaks, where a room's messages begin with their speakers.
+    pub(super) speaker: Option<&'a str>,
+    /// The message without its speaker.
+    pub(super) words: &'a str,
     /// Its index among the conversation's events.
     pub(super) at: usize,
     /// The index of the next human message, or the number of events.
@@ -50,6 +58,17 @@ pub(super) struct HumanTurn<'a> {
 }
 
 impl HumanTurn<'_> {
+    /// A draft's context, with who said it where a room's messages have speakers.
+    pub(super) fn said_by(&self, context: Option<String>) -> Option<String> {
+        let Some(speaker) = self.speaker else {
+            return context;
+        };
+        Some(match context {
+            Some(context) => format!("{BY}{speaker}, {context}"),
+            None => format!("{BY}{speaker}"),
+        })
+    }
+
     /// The prose as one line in lower case.
     pub(super) fn low(&self) -> String {
         let all: Vec<&str> = self.prose.iter().map(|s| s.low.as_str()).collect();
@@ -58,13 +77,13 @@ impl HumanTurn<'_> {
 
     /// Whether another's text was pasted, and nothing typed.
     pub(super) fn is_pasted(&self) -> bool {
-        let (typed, pasted) = split(&self.message.text);
+        let (typed, pasted) = split(self.words);
         typed.trim().is_empty() && content_words(&lowered(&pasted), english()).len() >= PASTED_WORDS
     }
 
     /// Whether it asks for nothing new: thanks, assent, "commit this", or no prose at all.
     pub(super) fn is_closing(&self) -> bool {
-        let whole = lowered(self.message.text.trim());
+        let whole = lowered(self.words.trim());
         let lexicon = self.lexicon.unwrap_or_else(english);
         self.prose.is_empty()
             || lexicon.has_cue(Cue::Closing, &whole)
@@ -97,7 +116,7 @@ impl<'a> WindowConversation<'a> {
         let begins = window.events.first().map_or(0, |event| event.seq.0);
         Self {
             first,
-            turns: split_turns(&events),
+            turns: split_turns(&events, window.session.venue.room_id.is_some()),
             actions: actions_of(&events),
             from_start: begins <= LOOK_BACK + 1,
             events,
@@ -196,7 +215,7 @@ fn look_back_start(events: &[&Event], at: usize) -> usize {
     events[..at].partition_point(|event| event.seq.0 + LOOK_BACK < seq)
 }
 
-fn split_turns<'a>(events: &[&'a Event]) -> Vec<HumanTurn<'a>> {
+fn split_turns<'a>(events: &[&'a Event], in_room: bool) -> Vec<HumanTurn<'a>> {
     let human = |i: &usize| events[*i].origin == Origin::Human;
     let begins: Vec<usize> = (0..events.len()).filter(human).collect();
     let mut turns = Vec::with_capacity(begins.len());
@@ -208,15 +227,21 @@ fn split_turns<'a>(events: &[&'a Event]) -> Vec<HumanTurn<'a>> {
         }
         let earlier = look_back_start(events, at);
         let message = events[at];
-        let lexicon = lexicon_of(&own_words(&message.text));
+        let (speaker, words) = match in_room.then(|| spoken(&message.text)).flatten() {
+            Some((speaker, words)) => (Some(speaker), words),
+            None => (None, message.text.as_str()),
+        };
+        let lexicon = lexicon_of(&own_words(words));
         turns.push(HumanTurn {
             message,
+            speaker,
+            words,
             at,
             end,
             // A question that the host put to the person is the agent's, and its answer is a choice.
             prose: match question_and_answer(&message.text) {
                 Some(_) => Vec::new(),
-                None => sentences(&message.text, lexicon),
+                None => sentences(words, lexicon),
             },
             lexicon,
             refused_call: refused_call(&events[earlier..end], at - earlier),
@@ -226,6 +251,16 @@ fn split_turns<'a>(events: &[&'a Event]) -> Vec<HumanTurn<'a>> {
         });
     }
     turns
+}
+
+/// The speaker before a message of a room, and the words: "ada: the tide is late".
+fn spoken(text: &str) -> Option<(&str, &str)> {
+    let (speaker, words) = text.split_once(": ")?;
+    let is_name = speaker.starts_with(char::is_alphabetic)
+        && speaker.len() <= SPEAKER
+        && speaker.split(' ').count() <= SPEAKER_WORDS
+        && !speaker.contains(|c: char| c.is_control() || "?!,;\"".contains(c));
+    (is_name && !words.trim().is_empty()).then_some((speaker, words))
 }
 
 fn own_words(text: &str) -> String {

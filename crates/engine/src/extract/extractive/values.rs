@@ -14,12 +14,15 @@ use regex::{Captures, Regex};
 use super::actions::{ActionKind, AgentAction};
 use super::scored_draft::ScoredDraft;
 use super::sentences::Sentence;
+use super::shell::substitutions;
 use super::turns::WindowConversation;
 
 /// Number of turns, the edit's own included, whose messages an edit may carry out.
 const TURNS_BACK: usize = 12;
 /// Most words of a subject named in a sentence.
 const SUBJECT_WORDS: usize = 5;
+/// Most words of a sentence that is little more than a number: "so 30".
+const BARE_WORDS: usize = 3;
 const EDITED: i32 = 75;
 const NAMED: i32 = 60;
 
@@ -73,9 +76,7 @@ fn find_value(
 ) -> Option<ScoredDraft> {
     let turn = &talk.turns[stated_in];
     let low = sentence.low.as_str();
-    if !SETS.is_match(low) {
-        return None;
-    }
+    let sets = SETS.is_match(low);
     let numbers: Vec<_> = NUMBER.captures_iter(low).collect();
     let has_subject = |number: &&Captures<'_>| {
         number
@@ -94,6 +95,9 @@ fn find_value(
         named_subject(before).filter(|_| !sentence.is_question())
     };
     let edited = |turns| edited_name(talk, turns, low, &amount);
+    if !sets && !is_set_at_once(talk, stated_in, low, &amount) {
+        return None;
+    }
     let (subject, score, by) = match edited((stated_in, stated_in)) {
         Some((name, _)) if stated_in == n => (name, EDITED, None),
         Some(_) => return None,
@@ -112,6 +116,18 @@ fn find_value(
         .with_context(Some(sentence.text.clone()));
     find.draft.subject = Some(with_version(&subject, &amount));
     Some(find)
+}
+
+/// Whether an edit of the same turn assigns a number that no verb sets: "so 30", "hold 45".
+fn is_set_at_once(
+    talk: &WindowConversation<'_>,
+    stated_in: usize,
+    low: &str,
+    amount: &str,
+) -> bool {
+    let edited = edited_name(talk, (stated_in, stated_in), low, amount);
+    let is_bare = low.split_whitespace().count() <= BARE_WORDS;
+    amount.len() > 1 && edited.is_some_and(|(name, _)| is_bare || shares_word(&name, low))
 }
 
 /// The subject of a version, by the word that people ask with: `go version in mise.toml`.
@@ -138,6 +154,7 @@ fn named_subject(before: &str) -> Option<String> {
     let words: Vec<&str> = subject.split(' ').collect();
     let points = [
         "it", "that", "this", "them", "these", "those", "one", "we", "i", "you", "just", "all",
+        "their", "his", "her", "its", "your",
     ];
     let sure = words.len() <= SUBJECT_WORDS && !words.iter().any(|w| points.contains(w));
     let verb = before.trim_start().strip_prefix("limit ").is_some();
@@ -163,7 +180,7 @@ fn edited_name<'a>(
     for (ahead, turn) in talk.turns[stated_in..=upto].iter().enumerate() {
         for action in talk
             .actions_in(turn.at, turn.end)
-            .filter(|d| d.is_successful_edit())
+            .filter(|d| d.has_succeeded())
         {
             let found = assigned(action, amount, |name| {
                 (any_name && ahead == 0) || shares_word(name, low)
@@ -176,16 +193,23 @@ fn edited_name<'a>(
     None
 }
 
+/// The name to which an action assigned `amount`, with its file.
 fn assigned(action: &AgentAction<'_>, amount: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
-    let ActionKind::Edit { files, put } = &action.kind else {
-        return None;
+    let changes = match &action.kind {
+        ActionKind::Edit { files, put } => vec![(files.first()?.clone(), put.clone())],
+        ActionKind::Run(_) => substitutions(&action.call_text()),
+        ActionKind::Issue(_) | ActionKind::Plan(_) | ActionKind::Other => Vec::new(),
     };
-    let file = files.first()?;
-    if file.to_lowercase().contains("test") || file.to_lowercase().ends_with(".md") {
-        return None;
-    }
-    let names = put.lines().filter_map(|line| name_given(line, amount));
-    let name = names.into_iter().find(|name| fits(name))?;
+    let is_code = |file: &str| {
+        let low = file.to_lowercase();
+        !low.contains("test") && !low.ends_with(".md")
+    };
+    let of_code = changes.iter().filter(|(file, _)| is_code(file));
+    let mut named = of_code.flat_map(|(file, put)| {
+        let names = put.lines().filter_map(|line| name_given(line, amount));
+        names.map(move |name| (name, file))
+    });
+    let (name, file) = named.find(|(name, _)| fits(name))?;
     Some(format!("{name} in {file}"))
 }
 
@@ -198,9 +222,17 @@ fn name_given(line: &str, amount: &str) -> Option<String> {
     let code = line.split("//").next().unwrap_or(line);
     let at = code.match_indices(amount).map(|(at, _)| at).find(|at| {
         let part = |c: char| c.is_alphanumeric() || c == '.' || c == '_';
-        !code[..*at].ends_with(part) && !code[at + amount.len()..].starts_with(part)
+        let behind = &code[at + amount.len()..];
+        // 25 is set by 25.0.
+        let behind = behind.strip_prefix(".0").unwrap_or(behind);
+        !code[..*at].ends_with(part) && !behind.starts_with(part)
     })?;
     let left = code[..at].trim_end_matches([' ', '"', '\'', '(', 'v', '^', '~']);
+    // `Duration::from_millis(80)`, `timedelta(minutes=80)`.
+    let called = code[..at]
+        .ends_with('(')
+        .then(|| left.trim_end_matches(|c: char| c.is_alphanumeric() || "_:.".contains(c)));
+    let left = called.unwrap_or(left).trim_end();
     let left = left
         .strip_suffix(":=")
         .or_else(|| left.strip_suffix(['=', ':']))?;
@@ -257,6 +289,12 @@ mod tests {
             ("rowLimit = 20 // most rows", Some("rowLimit")),
             ("  \"limit\": 20,", Some("limit")),
             ("timeout: 20", Some("timeout")),
+            (
+                "const WAIT: Duration = Duration::from_millis(20);",
+                Some("WAIT"),
+            ),
+            ("HOLD = 20.0", Some("HOLD")),
+            ("wait(20)", None),
             ("// rowLimit = 20", None),
             ("rowLimit = 200", None),
             ("if n == 1.20 {", None),
