@@ -21,6 +21,7 @@ mod clauses;
 mod context;
 mod digest;
 mod done;
+mod fiction;
 mod fixes;
 mod habits;
 mod host_question;

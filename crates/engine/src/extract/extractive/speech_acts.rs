@@ -11,6 +11,7 @@ use daybook_domain::ObservationKind as Kind;
 use super::classify::{SentenceContext, SpeechAct, classify};
 use super::clauses::{MIN_CONTENT_WORDS, judged_words, remove_requests, shorten_around};
 use super::context::find_context;
+use super::fiction::plays;
 use super::lexicon::{Cue, Lexicon};
 use super::scored_draft::{MIN_SCORE, ScoredDraft};
 use super::sentences::{MAX_QUOTE, Sentence, lowered};
@@ -47,7 +48,10 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
     };
     let working = talk.has_actions_in(talk.look_back_start(turn.at), turn.end);
     let conversation = talk.kind_at(turn);
-    let classified = classify_sentences(turn, lexicon, (working, conversation));
+    let mut classified = classify_sentences(turn, lexicon, (working, conversation));
+    if conversation == ConversationKind::Chat && plays(&turn.low()) {
+        classified.retain(|(_, verdict)| verdict.kind != Kind::Fact);
+    }
     let alone = classified.len() == 1;
     let finds = classified.into_iter().filter_map(|(i, verdict)| {
         let words = quote_words(turn, (i, alone), (verdict.kind, conversation), lexicon);
