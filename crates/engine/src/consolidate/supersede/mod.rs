@@ -254,7 +254,7 @@ impl<'s> LastPicks<'s> {
         let [of] = one.merged.evidence.as_slice() else {
             return None;
         };
-        let [list, _] = of.events.as_slice() else {
+        let [list, _, ..] = of.events.as_slice() else {
             return None;
         };
         let is_pick = one.merged.kind == ObservationKind::Decision && context.starts_with(ACCEPTED);

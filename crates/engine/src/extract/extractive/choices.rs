@@ -24,7 +24,7 @@ use crate::extract::ACCEPTED;
 
 /// Most bytes of the agent's message that are searched for options.
 const MAX_SEARCHED_BYTES: usize = 32 * 1024;
-/// The agent's messages among which one with options is sought.
+/// The agent's messages before the last one among which a list is sought of which the last one speaks.
 const REPLIES: usize = 3;
 const PICKED: i32 = 80;
 const AGREED: i32 = 55;
@@ -85,25 +85,26 @@ fn option_named<'a>(
     let before = &talk.events[talk.look_back_start(turn.at)..turn.at];
     let spoken =
         |event: &&&Event| event.origin == Origin::Assistant && !event.text.trim().is_empty();
-    for event in before.iter().rev().filter(spoken).take(REPLIES) {
+    let mut replies = before.iter().rev().filter(spoken);
+    let last = replies.next()?;
+    let offered = |event: &&'a Event| {
         let options = offered_options(prefix_of(&event.text, MAX_SEARCHED_BYTES));
-        if let Some(option) = options.into_iter().find(|option| option.label == label) {
-            return Some((event, option));
-        }
-        let low = event.text.to_lowercase();
-        let named = label.to_lowercase();
-        if ![
-            format!("({named})"),
-            format!("{named})"),
-            format!("option {named}"),
-        ]
-        .iter()
-        .any(|name| low.contains(name))
-        {
-            return None;
-        }
-    }
-    None
+        let option = options.into_iter().find(|option| option.label == label)?;
+        Some((*event, option))
+    };
+    let low = last.text.to_lowercase();
+    let named = label.to_lowercase();
+    let names = [
+        format!("({named})"),
+        format!("{named})"),
+        format!("option {named}"),
+    ];
+    let is_named = || names.iter().any(|name| low.contains(name));
+    offered(last).or_else(|| {
+        is_named()
+            .then(|| replies.take(REPLIES).find_map(offered))
+            .flatten()
+    })
 }
 
 /// Whether two lines of a text begin with a number.
@@ -135,12 +136,25 @@ static REFUSES: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is constant")
 });
 
+/// The sessions in which the agent goes on. Others are of what it works on: "the cart lives in the session".
+const SESSIONS: [&str; 8] = [
+    "this session",
+    "new session",
+    "same session",
+    "current session",
+    "next session",
+    "separate session",
+    "parallel session",
+    "fresh session",
+];
+
 /// Whether an option says how something is to be. Others say how the agent goes on: which step is next, who does it.
 fn is_decision(option: &str) -> bool {
     let low = lowered(option);
     let speaks_of_itself = low
         .split(|c: char| !(c.is_alphanumeric() || c == '\''))
-        .any(|word| matches!(word, "i" | "i'll" | "i'd" | "me" | "session" | "subagent"));
+        .any(|word| matches!(word, "i" | "i'll" | "i'd" | "me" | "subagent"))
+        || SESSIONS.iter().any(|session| low.contains(session));
     !speaks_of_itself
         && !english().has_cue(Cue::Errand, &low)
         && content_words(&low, english()).len() >= 2

@@ -112,9 +112,9 @@ static SED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is constant")
 });
 
-/// The files that a command line's `sed -i` changes, each with the texts that it puts into it.
+/// The names of the files that a command line's `sed -i` changes, each with the texts that it puts into it.
 ///
-/// `sed -i 's/LIMIT = 24/LIMIT = 36/' list.py` puts `LIMIT = 36` into `list.py`.
+/// `sed -i 's/LIMIT = 24/LIMIT = 36/' src/list.py` puts `LIMIT = 36` into `list.py`.
 pub(super) fn substitutions(line: &str) -> Vec<(String, String)> {
     if !line.contains("sed ") {
         return Vec::new();
@@ -122,7 +122,8 @@ pub(super) fn substitutions(line: &str) -> Vec<(String, String)> {
     let edits = SED.captures_iter(line).filter_map(|edit| {
         let script = edit.get(1).or_else(|| edit.get(2))?.as_str();
         let put: Vec<String> = script.split([';', '\n']).filter_map(put_by).collect();
-        Some((edit[3].to_owned(), put.join("\n")))
+        let file = edit[3].rsplit('/').next()?;
+        Some((file.to_owned(), put.join("\n")))
     });
     edits.filter(|(_, put)| !put.is_empty()).collect()
 }

@@ -439,6 +439,19 @@ fn a_number_that_an_edit_assigns_at_once_needs_no_verb() {
         ),
         &["value 1: HOLD_MINUTES in cart.py = 45 | make the hold 45"],
     );
+    check(
+        &format!(
+            "human: 24 per page\ncall Edit: x\nrefused: no\n{}",
+            edited(
+                "tests first, for all lists",
+                "sed -i 's/PAGE_SIZE = 9/PAGE_SIZE = 24/' list.py"
+            )
+        ),
+        &[
+            "value 1,5: PAGE_SIZE in list.py = 24 | 24 per page",
+            "preference 3: tests first, for all lists | refused an edit of x",
+        ],
+    );
     // The number that a test or another name gets is another one.
     for command in [
         "sed -i 's/PAGE_SIZE = 24/PAGE_SIZE = 30/' tests/list_test.py",

@@ -21,7 +21,8 @@ use super::turns::WindowConversation;
 const TURNS_BACK: usize = 12;
 /// Most words of a subject named in a sentence.
 const SUBJECT_WORDS: usize = 5;
-/// Most words of a sentence that is little more than a number: "so 30".
+/// Most words of a sentence that sets a number without a verb, and of one that is little more than a number.
+const PLAIN_WORDS: usize = 12;
 const BARE_WORDS: usize = 3;
 const EDITED: i32 = 75;
 const NAMED: i32 = 60;
@@ -95,7 +96,7 @@ fn find_value(
         named_subject(before).filter(|_| !sentence.is_question())
     };
     let edited = |turns| edited_name(talk, turns, low, &amount);
-    if !sets && !is_set_at_once(talk, stated_in, low, &amount) {
+    if !sets && !is_set_by_edit(talk, (stated_in, n), low, &amount) {
         return None;
     }
     let (subject, score, by) = match edited((stated_in, stated_in)) {
@@ -118,16 +119,19 @@ fn find_value(
     Some(find)
 }
 
-/// Whether an edit of the same turn assigns a number that no verb sets: "so 30", "hold 45".
-fn is_set_at_once(
+/// Whether an edit assigns a number that no verb sets: "so 30", "hold 45", "24 per page".
+fn is_set_by_edit(
     talk: &WindowConversation<'_>,
-    stated_in: usize,
+    turns: (usize, usize),
     low: &str,
     amount: &str,
 ) -> bool {
-    let edited = edited_name(talk, (stated_in, stated_in), low, amount);
-    let is_bare = low.split_whitespace().count() <= BARE_WORDS;
-    amount.len() > 1 && edited.is_some_and(|(name, _)| is_bare || shares_word(&name, low))
+    let words = low.split_whitespace().count();
+    if amount.len() < 2 || words > PLAIN_WORDS {
+        return false;
+    }
+    let edited = edited_name(talk, turns, low, amount);
+    edited.is_some_and(|(name, _)| words <= BARE_WORDS || shares_word(&name, low))
 }
 
 /// The subject of a version, by the word that people ask with: `go version in mise.toml`.
