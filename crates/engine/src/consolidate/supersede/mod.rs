@@ -251,16 +251,14 @@ impl<'s> LastPicks<'s> {
     /// Remembers a pick, and returns the one before it from the same list.
     fn replaced_by(&mut self, at: usize, one: &Stated<'s>) -> Option<usize> {
         let context = one.merged.context.as_deref()?;
-        let [of] = one.merged.evidence.as_slice() else {
+        let mut lists = one.merged.evidence.iter().filter(|of| of.events.len() > 1);
+        let list = |of: &'s Evidence| Some((&of.session, *of.events.first()?));
+        let first = lists.next().and_then(list)?;
+        if !lists.all(|of| list(of) == Some(first)) {
             return None;
-        };
-        let [list, _, ..] = of.events.as_slice() else {
-            return None;
-        };
+        }
         let is_pick = one.merged.kind == ObservationKind::Decision && context.starts_with(ACCEPTED);
-        is_pick
-            .then(|| self.0.insert((&of.session, *list), at))
-            .flatten()
+        is_pick.then(|| self.0.insert(first, at)).flatten()
     }
 }
 

@@ -37,6 +37,49 @@ fn reason(earlier: &str, later: &str) -> Option<SupersessionReason> {
     found.first().map(|change| change.reason)
 }
 
+/// A pick from the list in event `list`, made at each of these events.
+fn picked(option: &str, list: u64, at: &[u64]) -> Observation {
+    let evidence = at.iter().map(|at| evidence(&session("s"), &[list, *at]));
+    Observation {
+        context: Some("accepted: “b”".to_owned()),
+        evidence: evidence.collect(),
+        ..observed(Kind::Decision, option, 1)
+    }
+}
+
+#[test]
+fn the_last_pick_from_a_list_ends_those_before_it() {
+    let html = "An HTML page with a print stylesheet";
+    let pdf = "PDF with a new dependency";
+    let other = "Guests buy without an account";
+    let all = [
+        picked(html, 1, &[2, 9]),
+        picked(pdf, 1, &[5]),
+        picked(other, 6, &[7]),
+    ];
+    let merged = merged(&all);
+    let ended: Vec<(&str, &str)> = changes(&merged)
+        .changes
+        .iter()
+        .map(|change| (&*merged[change.earlier].text, &*merged[change.later].text))
+        .collect();
+    assert_eq!(ended, [(pdf, html)]);
+}
+
+#[test]
+fn what_one_speaker_says_of_themselves_is_no_news_of_another() {
+    let by = |speaker: &str, text: &str, at| Observation {
+        context: Some(format!("by {speaker}")),
+        ..observed(Kind::Fact, text, at)
+    };
+    let ended = |later: Observation| {
+        let all = [by("ada", "I moved the standup to 9:30", 1), later];
+        changes(&merged(&all)).changes.len()
+    };
+    assert_eq!(ended(by("ada", "I moved the standup to 9:45", 9)), 1);
+    assert_eq!(ended(by("grace", "I moved the standup to 9:45", 9)), 0);
+}
+
 #[test]
 fn a_later_statement_replaces_reverses_or_takes_back_an_earlier_one() {
     use SupersessionReason::{Replaced, Reversed, Withdrawn};
