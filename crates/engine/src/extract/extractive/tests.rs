@@ -90,7 +90,13 @@ pub(super) fn events(dialogue: &str) -> Vec<Event> {
 }
 
 pub(super) fn extracted(events: &[Event]) -> ExtractorOutput {
-    let session = session(events.len());
+    extracted_of("test", events)
+}
+
+/// As [`extracted`], of a session of this agent.
+pub(super) fn extracted_of(agent: &str, events: &[Event]) -> ExtractorOutput {
+    let mut session = session(events.len());
+    session.id.agent = agent.to_owned();
     Extractive.extract_window(Window {
         session: &session,
         before: &[],
@@ -430,7 +436,7 @@ fn a_number_that_an_edit_assigns_at_once_needs_no_verb() {
             "no, three columns. so 30",
             "sed -i 's/PAGE_SIZE = 24/PAGE_SIZE = 30/' list.py && make",
         ),
-        &["value 1: PAGE_SIZE in list.py = 30 | 30"],
+        &["value 1: PAGE_SIZE in list.py = 30 | no, three columns. so 30"],
     );
     check(
         &edited(

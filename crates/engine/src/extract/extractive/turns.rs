@@ -15,6 +15,7 @@ use super::sentences::{Sentence, agent_sentences, lowered, sentences};
 use super::words::content_words;
 use super::worth::ConversationKind;
 use crate::extract::{BY, Window};
+use crate::transcripts::names_speakers;
 
 /// Number of agent messages after a person's that are searched for a concession.
 const REPLIES: usize = 2;
@@ -116,7 +117,7 @@ impl<'a> WindowConversation<'a> {
         let begins = window.events.first().map_or(0, |event| event.seq.0);
         Self {
             first,
-            turns: split_turns(&events, window.session.venue.room_id.is_some()),
+            turns: split_turns(&events, names_speakers(&window.session.id.agent)),
             actions: actions_of(&events),
             from_start: begins <= LOOK_BACK + 1,
             events,
@@ -215,7 +216,7 @@ fn look_back_start(events: &[&Event], at: usize) -> usize {
     events[..at].partition_point(|event| event.seq.0 + LOOK_BACK < seq)
 }
 
-fn split_turns<'a>(events: &[&'a Event], in_room: bool) -> Vec<HumanTurn<'a>> {
+fn split_turns<'a>(events: &[&'a Event], has_speakers: bool) -> Vec<HumanTurn<'a>> {
     let human = |i: &usize| events[*i].origin == Origin::Human;
     let begins: Vec<usize> = (0..events.len()).filter(human).collect();
     let mut turns = Vec::with_capacity(begins.len());
@@ -227,7 +228,7 @@ fn split_turns<'a>(events: &[&'a Event], in_room: bool) -> Vec<HumanTurn<'a>> {
         }
         let earlier = look_back_start(events, at);
         let message = events[at];
-        let (speaker, words) = match in_room.then(|| spoken(&message.text)).flatten() {
+        let (speaker, words) = match has_speakers.then(|| spoken(&message.text)).flatten() {
             Some((speaker, words)) => (Some(speaker), words),
             None => (None, message.text.as_str()),
         };

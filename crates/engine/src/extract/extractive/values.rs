@@ -15,7 +15,7 @@ use super::actions::{ActionKind, AgentAction};
 use super::scored_draft::ScoredDraft;
 use super::sentences::Sentence;
 use super::shell::substitutions;
-use super::turns::WindowConversation;
+use super::turns::{HumanTurn, WindowConversation};
 
 /// Number of turns, the edit's own included, whose messages an edit may carry out.
 const TURNS_BACK: usize = 12;
@@ -114,9 +114,16 @@ fn find_value(
     };
     let on: Vec<&Event> = std::iter::once(turn.message).chain(by).collect();
     let mut find = ScoredDraft::from_quote(Kind::Value, score, &on, &shown)
-        .with_context(Some(sentence.text.clone()));
+        .with_context(said_of_value(turn, sentence));
     find.draft.subject = Some(with_version(&subject, &amount));
     Some(find)
+}
+
+/// The words that set a value: of "so 30" the whole message, of "30" alone nothing.
+fn said_of_value(turn: &HumanTurn<'_>, sentence: &Sentence) -> Option<String> {
+    let is_bare = sentence.text.split_whitespace().count() <= BARE_WORDS;
+    let said = if is_bare { turn.words } else { &sentence.text };
+    said.contains(char::is_alphabetic).then(|| said.to_owned())
 }
 
 /// Whether an edit assigns a number that no verb sets: "so 30", "hold 45", "24 per page".
