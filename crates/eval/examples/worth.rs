@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             share.least, share.kept, share.left_out
         );
     }
-    std::fs::write(&weights, learn_worth(&cases).encode())?;
+    std::fs::write(&weights, learn_worth(&cases).encode()?)?;
     println!("wrote {}", weights.display());
     Ok(())
 }

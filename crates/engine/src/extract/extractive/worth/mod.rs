@@ -10,7 +10,12 @@
 
 mod features;
 
+use std::io::{Read, Write};
 use std::sync::LazyLock;
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
 
 use super::clauses::judged_words;
 use super::lexicon::{Lexicon, lexicon_of};
@@ -76,19 +81,25 @@ impl WorthWeights {
         }
     }
 
-    /// The weights as a file holds them.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(HEADER + self.weights.len());
-        bytes.extend(self.bias.to_le_bytes());
-        bytes.extend(self.step.to_le_bytes());
-        bytes.extend(self.weights.iter().map(|weight| weight.to_le_bytes()[0]));
-        bytes
+    /// The weights as a file holds them: compressed, because most of them are small.
+    ///
+    /// # Errors
+    /// When they cannot be compressed.
+    pub fn encode(&self) -> std::io::Result<Vec<u8>> {
+        let mut bytes = ZlibEncoder::new(Vec::new(), Compression::best());
+        bytes.write_all(&self.bias.to_le_bytes())?;
+        bytes.write_all(&self.step.to_le_bytes())?;
+        let weights = self.weights.iter().map(|weight| weight.to_le_bytes()[0]);
+        bytes.write_all(&weights.collect::<Vec<u8>>())?;
+        bytes.finish()
     }
 
-    /// The weights of a file; `None` if it is of another size.
+    /// The weights of a file; `None` if it is damaged, or of another size.
     #[must_use]
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
+    pub fn decode(compressed: &[u8]) -> Option<Self> {
+        let mut bytes = Vec::with_capacity(HEADER + BUCKETS);
+        let mut inflated = ZlibDecoder::new(compressed).take((HEADER + BUCKETS + 1) as u64);
+        inflated.read_to_end(&mut bytes).ok()?;
         let (header, weights) = bytes.split_at_checked(HEADER)?;
         let number = |at: usize| Some(f32::from_le_bytes(header.get(at..at + 4)?.try_into().ok()?));
         (weights.len() == BUCKETS).then_some(Self {
@@ -180,12 +191,11 @@ mod tests {
         weights[7] = 1.27;
         weights[9] = -0.5;
         let rounded = WorthWeights::rounded(-0.25, &weights);
-        assert_eq!(
-            WorthWeights::decode(&rounded.encode()),
-            Some(rounded.clone())
-        );
+        let file = rounded.encode().expect("they can be compressed");
+        assert_eq!(WorthWeights::decode(&file), Some(rounded.clone()));
         assert!((rounded.weigh(&[7, 9]) - (1.27 - 0.5 - 0.25)).abs() < 0.01);
-        assert_eq!(WorthWeights::decode(&rounded.encode()[1..]), None);
+        assert_eq!(WorthWeights::decode(&file[1..]), None);
+        assert_eq!(WorthWeights::decode(&file[..file.len() / 2]), None);
     }
 
     #[test]
