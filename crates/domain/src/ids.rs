@@ -29,6 +29,14 @@ pub struct SessionId {
     pub host_id: String,
 }
 
+impl SessionId {
+    /// Whether its messages begin with the names of their speakers, as those of chat rooms do.
+    #[must_use]
+    pub fn has_speakers(&self) -> bool {
+        self.agent == "slack"
+    }
+}
+
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.agent, self.host_id)

@@ -1,6 +1,6 @@
 //! Tells the passages of a message that stand in quotation marks: a mail, an advertisement, a page of a book.
 //!
-//! Whoever quotes a word or a sentence may mean it. Whoever quotes several sentences repeats what another wrote.
+//! A quoted word or sentence may be a person's point. Several sentences are what another wrote.
 
 use std::ops::Range;
 

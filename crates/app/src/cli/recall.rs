@@ -7,8 +7,8 @@ use clap::Args;
 use daybook_domain::ObservationOrigin;
 use daybook_domain::index::MemoryLayer;
 use daybook_engine::recall::confidence::Likelihood;
-use daybook_engine::recall::excerpt::from_best_passage;
 use daybook_engine::recall::interface_use::InterfaceUse;
+use daybook_engine::recall::search::excerpt::from_best_passage;
 use daybook_engine::recall::search::{RankedAnswer, RecallResult};
 
 use serde_json::Value;

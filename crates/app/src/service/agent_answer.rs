@@ -5,7 +5,7 @@
 
 use daybook_engine::files::layout::folder;
 use daybook_engine::recall::confidence::Likelihood;
-use daybook_engine::recall::excerpt::from_best_passage;
+use daybook_engine::recall::search::excerpt::from_best_passage;
 use daybook_engine::recall::search::{RankedAnswer, RecallResult};
 use daybook_text::fence::{NOTICE, enclose, one_line, with_margin};
 use daybook_text::recalled::ELEMENT;

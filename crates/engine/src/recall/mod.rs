@@ -5,7 +5,6 @@ pub mod confidence;
 pub mod context;
 pub mod dates;
 pub mod embedding;
-pub mod excerpt;
 pub mod from_files;
 pub mod host_text;
 pub mod interface_use;

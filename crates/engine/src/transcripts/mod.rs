@@ -72,8 +72,3 @@ pub use lines::{LineReader, PieceStep, ReadPosition, TranscriptPiece};
 pub use pieces::PieceReader;
 pub use readers::reader;
 pub(crate) use when::read as time_of;
-
-/// Whether the messages of an agent's sessions begin with their speakers' names, as those of chat rooms do.
-pub(crate) fn names_speakers(agent: &str) -> bool {
-    agent == <slack::Slack as format::SessionFormat>::AGENT
-}

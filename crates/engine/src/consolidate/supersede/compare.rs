@@ -80,7 +80,7 @@ fn are_of_different_people(one: &Stated<'_>, other: &Stated<'_>) -> bool {
             .any(|of| speaks_of_self(&of.merged.text))
 }
 
-/// Who said it, where its context names them.
+/// The speaker, where a context names one.
 pub(super) fn speaker_in(context: Option<&str>) -> Option<&str> {
     context?.strip_prefix(BY)?.split(',').next()
 }

@@ -49,7 +49,7 @@ fn in_a_room_it_is_kept_who_said_what() {
             "preference 4: never deploy on friday afternoon, it's over at 12 | by Linus",
         ]
     );
-    // Elsewhere what stands before a colon is a part of what is said.
+    // Elsewhere the words before a colon are a part of the message.
     assert!(
         lines("test")
             .iter()

@@ -1,7 +1,7 @@
-//! Tells messages of a chat in which people speak as somebody else: a role in a game, a character, the I of a story.
+//! Finds messages of a chat in which people speak as another person: a role in a game, a character, the I of a story.
 //!
-//! What such a person is and has is nobody's. Only the message itself decides, so that a log teaches the same however it
-//! is cut; what is said later in the role is not told apart.
+//! What such a person is and has teaches nothing. Only the message itself decides, so that a log teaches the same however
+//! it is cut; later messages in the role pass for the person's own.
 
 use std::sync::LazyLock;
 

@@ -15,7 +15,6 @@ use super::sentences::{Sentence, agent_sentences, lowered, sentences};
 use super::words::content_words;
 use super::worth::ConversationKind;
 use crate::extract::{BY, Window};
-use crate::transcripts::names_speakers;
 
 /// Number of agent messages after a person's that are searched for a concession.
 const REPLIES: usize = 2;
@@ -59,7 +58,7 @@ pub(super) struct HumanTurn<'a> {
 }
 
 impl HumanTurn<'_> {
-    /// A draft's context, with who said it where a room's messages have speakers.
+    /// A draft's context, with the speaker where a room's messages have one.
     pub(super) fn said_by(&self, context: Option<String>) -> Option<String> {
         let Some(speaker) = self.speaker else {
             return context;
@@ -117,7 +116,7 @@ impl<'a> WindowConversation<'a> {
         let begins = window.events.first().map_or(0, |event| event.seq.0);
         Self {
             first,
-            turns: split_turns(&events, names_speakers(&window.session.id.agent)),
+            turns: split_turns(&events, window.session.id.has_speakers()),
             actions: actions_of(&events),
             from_start: begins <= LOOK_BACK + 1,
             events,

@@ -261,7 +261,7 @@ fn day_alone(words: &[&str], at: usize) -> Option<NamedPeriod> {
         _ => false,
     };
     let day = digits.parse().ok().filter(|day| (1..=31).contains(day));
-    // "The 14th of May" is told by its month.
+    // "The 14th of May" is found by its month.
     let has_month = (at + 1..at + 3).any(is_month);
     let days = NamedDays::OfAnyMonth { day: day? };
     (is_day && !has_month).then_some(NamedPeriod {

@@ -10,6 +10,7 @@ pub(super) mod answers;
 mod candidates;
 mod cause_first;
 mod deduplicate;
+pub mod excerpt;
 mod left_off;
 mod newest_first;
 mod outdated;

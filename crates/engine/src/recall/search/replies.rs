@@ -1,7 +1,7 @@
 //! Joins what a person asked with the reply to it.
 //!
-//! The message that shares most words with a question is often the same question, asked before. Whoever asks again wants
-//! the reply.
+//! The message that shares most words with a question is often the same question, asked before. A person who asks again
+//! wants the reply.
 //!
 //! Not here: which messages are found, and in which order.
 
@@ -13,7 +13,7 @@ use daybook_text::sentences::{Sentence, sentences};
 
 use super::RankedAnswer;
 use super::candidates::CandidateFetcher;
-use crate::recall::excerpt::from_best_passage;
+use super::excerpt::from_best_passage;
 use crate::recall::rank::RecallCandidate;
 
 /// The first answers, whose replies are looked for.

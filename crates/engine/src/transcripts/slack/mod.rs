@@ -154,6 +154,9 @@ impl Slack {
 
 #[cfg(test)]
 mod tests {
+    use daybook_domain::{SessionId, Tenant};
+
+    use super::{SessionFormat, Slack};
     use crate::transcripts::detect::{ChatShape, TranscriptFormat, detect};
     use crate::transcripts::reader_test_support::{check, events, told};
 
@@ -184,6 +187,12 @@ mod tests {
              harness | clock: noon",
         );
         assert_eq!(told(&LIST, &lines), ["session harbour-2026-04-01 root"]);
+        let id = SessionId {
+            tenant: Tenant::local(),
+            agent: Slack::AGENT.to_owned(),
+            host_id: "harbour-2026-04-01".to_owned(),
+        };
+        assert!(id.has_speakers());
         assert_eq!(events(&LIST, &lines)[0].at.0, 1_775_030_400_000);
     }
 

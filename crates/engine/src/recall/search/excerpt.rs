@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use daybook_text::tokens::passages::passage_starts;
 
-use super::search::RankedAnswer;
+use super::RankedAnswer;
 
 /// Stands for what was left out.
 const LEFT_OUT: &str = "… ";
