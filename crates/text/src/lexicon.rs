@@ -72,6 +72,8 @@ pub enum Cue {
     Lasting,
     /// Begins a question, or what only a question goes on from.
     Asks,
+    /// Asks whether or not a mark says so: "how would I have known this".
+    AsksPlainly,
     /// Agrees.
     Assent,
     /// States that it worked.
@@ -122,7 +124,7 @@ pub const HABITS: [&str; 12] = [
     "compatibility",
 ];
 
-const SECTIONS: [(Cue, &str); 33] = [
+const SECTIONS: [(Cue, &str); 34] = [
     (Cue::Correction, "correction"),
     (Cue::Preference, "preference"),
     (Cue::General, "general"),
@@ -140,6 +142,7 @@ const SECTIONS: [(Cue, &str); 33] = [
     (Cue::Order, "order"),
     (Cue::Lasting, "lasting"),
     (Cue::Asks, "asks"),
+    (Cue::AsksPlainly, "asks_plainly"),
     (Cue::Assent, "assent"),
     (Cue::Praise, "praise"),
     (Cue::Trouble, "trouble"),

@@ -112,6 +112,11 @@ impl Statement {
         clauses(&at_verbs(&lowered(text))).any(|clause| has(&CHANGE, clause))
     }
 
+    /// Whether a text says that something comes besides.
+    pub(super) fn says_addition(text: &str) -> bool {
+        has(&ADDITION, &lowered(text))
+    }
+
     /// The figure of a value: its text is a number, and `subject` says what it is about.
     pub(super) fn of_value(subject: &str, text: &str) -> Self {
         let (figures, without) = figures::figures(&lowered(&format!("{subject} {text}")));

@@ -243,7 +243,7 @@ fn by_time(stated: &[Stated<'_>]) -> Vec<usize> {
     order
 }
 
-/// The last option that was picked from each of the agent's lists: "b", then "no wait, a".
+/// The last option that was picked from each of the agent's lists: "b", then "no wait, a". "Also a" takes none back.
 #[derive(Default)]
 struct LastPicks<'s>(BTreeMap<(&'s SessionId, EventSeq), usize>);
 
@@ -257,7 +257,9 @@ impl<'s> LastPicks<'s> {
         if !lists.all(|of| list(of) == Some(first)) {
             return None;
         }
-        let is_pick = one.merged.kind == ObservationKind::Decision && context.starts_with(ACCEPTED);
+        let words = context.strip_prefix(ACCEPTED)?;
+        let is_pick =
+            one.merged.kind == ObservationKind::Decision && !Statement::says_addition(words);
         is_pick.then(|| self.0.insert(first, at)).flatten()
     }
 }

@@ -64,6 +64,15 @@ fn the_last_pick_from_a_list_ends_those_before_it() {
         .map(|change| (&*merged[change.earlier].text, &*merged[change.later].text))
         .collect();
     assert_eq!(ended, [(pdf, html)]);
+    // A pick besides takes nothing back.
+    let besides = Observation {
+        context: Some("accepted: “2 as well”".to_owned()),
+        ..picked(html, 1, &[9])
+    };
+    assert_eq!(
+        changes(&self::merged(&[picked(pdf, 1, &[5]), besides])).changes,
+        []
+    );
 }
 
 #[test]

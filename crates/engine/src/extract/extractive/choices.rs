@@ -99,7 +99,9 @@ fn option_named<'a>(
         format!("{named})"),
         format!("option {named}"),
     ];
-    let is_named = || names.iter().any(|name| low.contains(name));
+    // Numbers are of steps, too, which are done one after the other.
+    let is_named =
+        || label.starts_with(char::is_alphabetic) && names.iter().any(|name| low.contains(name));
     offered(last).or_else(|| {
         is_named()
             .then(|| replies.take(REPLIES).find_map(offered))
@@ -226,7 +228,7 @@ static PICK: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"\b(?i:option|approach|choice|variant|plan|number)\s+#?(\d{1,2}|[A-Ha-h])\b",
         r"\b(?i:do|go|go with|go for|take|pick|choose|like|prefer|want|with|for)\s+(\d{1,2}|[A-H])(?:[.,;:!)]|$|\s+(?:for|please|but|and|then|now|here|first|is|as|since|because|instead)\b)",
         r"^(?i:yes,?\s+|yeah,?\s+|ok,?\s+|let's do\s+|then\s+|so\s+)?(\d{1,2}|[A-Ha-h])[.)!,]*$",
-        // "No wait, B makes accounts that nobody asked for, A".
+        // "No wait, B needs a new part, A".
         r"[,;:]\s+(?:(?:so|then)\s+)?(\d|[A-Ha-h])[.!]*$",
         r"^(\d{1,2}|[A-Ha-h])\s+(?:please|pls|plz)\b",
         r"^(\d{1,2}|[A-H])[,;:.]?\s+(?:please|for now|is fine|sounds|looks|but|and|makes sense|seems|it is)\b",

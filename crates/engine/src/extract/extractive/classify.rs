@@ -158,56 +158,14 @@ impl SentenceFeatures<'_> {
     }
 }
 
-/// How questions begin, also those whose mark people leave out.
-const ASKS: [&str; 34] = [
-    "how would ",
-    "how do ",
-    "how does ",
-    "how did ",
-    "how is ",
-    "how are ",
-    "how can ",
-    "how could ",
-    "how should ",
-    "how many ",
-    "how much ",
-    "how long ",
-    "why is ",
-    "why are ",
-    "why do ",
-    "why does ",
-    "why did ",
-    "why would ",
-    "who is ",
-    "who was ",
-    "where is ",
-    "where are ",
-    "what is ",
-    "what are ",
-    "what does ",
-    "what did ",
-    "warum ",
-    "wieso ",
-    "weshalb ",
-    "wie viel",
-    "wie lange ",
-    "por qué ",
-    "cómo ",
-    "cuánto ",
-];
-
-/// Whether a sentence asks, and has no mark that says so.
-fn asks_without_mark(low: &str) -> bool {
-    !low.ends_with(['?', '？']) && ASKS.iter().any(|ask| low.starts_with(ask))
-}
-
 /// The speech act with the highest score, however low; `None` if the sentence is none.
 pub(super) fn classify(
     sentence: &Sentence,
     context: SentenceContext,
     lexicon: &Lexicon,
 ) -> Option<SpeechAct> {
-    if announces(&sentence.text) || asks_without_mark(&sentence.low) {
+    let lacks_mark = !sentence.is_question() && lexicon.has_cue(Cue::AsksPlainly, &sentence.low);
+    if announces(&sentence.text) || lacks_mark {
         return None;
     }
     let features = SentenceFeatures::of(sentence, context, lexicon);

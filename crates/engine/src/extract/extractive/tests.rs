@@ -497,6 +497,25 @@ fn another_option_of_the_same_list_is_picked_in_other_words() {
         ),
         &["decision 2,5: An HTML page with a print stylesheet | accepted: “then b.”"],
     );
+    check(
+        &format!(
+            "human: let it print invoices\n{offer}\nhuman: does the margin go away?\nassistant: It does not with (c).\nhuman: hm, and a margin of 0?\nassistant: Yes, so (b) works.\nhuman: then b."
+        ),
+        &["decision 2,7: An HTML page with a print stylesheet | accepted: “then b.”"],
+    );
+    // The next step of a numbered list is no other answer to it.
+    let steps = "assistant: Which first?\n  1. Cache the invoices on disk\n  2. Print them as HTML";
+    check(
+        &format!(
+            "human: let it print invoices\n{steps}\nhuman: 1\nassistant: Done with (1). Shall I go on with (2)?\nhuman: 2"
+        ),
+        &["decision 2,3: Cache the invoices on disk | accepted: “1”"],
+    );
+    // A question without its mark decides nothing.
+    check(
+        "human: it is slow\ncall Bash: make\nok: done\nhuman: how would i have known this in 10 minutes instead of 5 hours",
+        &[],
+    );
 }
 
 #[test]
