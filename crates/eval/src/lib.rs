@@ -5,7 +5,7 @@
 //! the evidence that the benchmark names. Simple baselines answer the same questions in the same run.
 //!
 //! [`changes`] measures how memory keeps up with statements that later ones end, [`statements`] what is kept of messages,
-//! [`threads`] what a thread keeps of what a person insisted on.
+//! [`people`] what is shown of whole histories, [`threads`] what a thread keeps of what a person insisted on.
 //!
 //! Not here: opening a database, printing, and any rule of recall.
 
@@ -22,6 +22,8 @@ mod ask;
 mod baseline;
 mod bm25;
 mod calibrate;
+#[cfg(test)]
+mod case_memory;
 pub mod changes;
 mod confidence;
 mod dataset;
@@ -31,6 +33,7 @@ mod ingest;
 pub mod load;
 mod metrics;
 mod misses;
+pub mod people;
 mod report;
 mod run;
 pub mod statements;
