@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::stopwords::{blank_unspaced_stop_words, is_light_word, is_stop_word};
+use super::stopwords::{QuestionLanguage, blank_unspaced_stop_words, is_light_word, is_stop_word};
 use daybook_text::tokens::{TextToken, TokenKind, for_each_token, indexed_parts};
 
 /// Most terms of one question. Each further term finds more texts and costs a look-up.
@@ -215,6 +215,8 @@ struct ConceptDraft {
 impl QueryDraft {
     fn read(pieces: &[QuestionPart<'_>], stop_words: StopWords) -> Self {
         let mut draft = Self::default();
+        let whole: Vec<&str> = pieces.iter().map(|piece| piece.text).collect();
+        let language = QuestionLanguage::of(&whole.join(" "));
         for piece in pieces {
             if piece.is_quoted {
                 draft.read_phrase(piece.text);
@@ -225,13 +227,14 @@ impl QueryDraft {
             };
             let mut read = read_concepts(blanked.as_deref().unwrap_or(piece.text));
             if stop_words == StopWords::LeftOut {
-                read.retain(|concept| !is_stop_word(&concept.surface));
+                read.retain(|concept| !language.is_stop_word(&concept.surface));
             }
             let names = everyday_names(piece.text);
             for concept in read {
+                let is_light = concept.is_light || language.is_light_word(&concept.surface);
                 draft.add(ConceptDraft {
                     is_quoted: piece.is_quoted,
-                    is_light: concept.is_light && !names.contains(&concept.surface),
+                    is_light: is_light && !names.contains(&concept.surface),
                     ..concept
                 });
             }

@@ -21,6 +21,68 @@ static LIGHT_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
         .collect()
 });
 
+/// Words of questions in one language beside English.
+struct QuestionWords {
+    stop: HashSet<&'static str>,
+    light: HashSet<&'static str>,
+}
+
+impl QuestionWords {
+    fn of(file: &'static str) -> Self {
+        let (stop, light) = file.split_once("[light]").unwrap_or((file, ""));
+        let stop = stop.split_once("[stop]").map_or("", |(_, stop)| stop);
+        Self {
+            stop: words(stop).collect(),
+            light: words(light).collect(),
+        }
+    }
+}
+
+static OTHER_LANGUAGES: LazyLock<[QuestionWords; 3]> = LazyLock::new(|| {
+    [
+        QuestionWords::of(include_str!("stopwords/german.txt")),
+        QuestionWords::of(include_str!("stopwords/spanish.txt")),
+        QuestionWords::of(include_str!("stopwords/french.txt")),
+    ]
+});
+
+/// The language of a question, as far as its function words tell.
+///
+/// Each language's words count in its own questions alone: `die` and `once` are content in English.
+#[derive(Clone, Copy, Default)]
+pub(super) struct QuestionLanguage(Option<&'static QuestionWords>);
+
+impl QuestionLanguage {
+    /// The language of which a question has most function words; English, unless another has more.
+    pub(super) fn of(question: &str) -> Self {
+        let low = question.to_lowercase();
+        let words: Vec<&str> = low
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
+        let count = |list: &HashSet<&str>| words.iter().filter(|word| list.contains(*word)).count();
+        let english = count(&STOP_WORDS);
+        let others = OTHER_LANGUAGES.iter();
+        let most = others.max_by_key(|language| count(&language.stop));
+        Self(most.filter(|language| count(&language.stop) > english))
+    }
+
+    /// Whether it is one of the languages beside English whose words are known.
+    pub(super) fn is_other(self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Whether a word, lower case and not stemmed, is not part of a question's subject.
+    pub(super) fn is_stop_word(self, word: &str) -> bool {
+        is_stop_word(word) || self.0.is_some_and(|own| own.stop.contains(word))
+    }
+
+    /// Whether a word, lower case, is searched for but weighs little.
+    pub(super) fn is_light_word(self, word: &str) -> bool {
+        self.0.is_some_and(|own| own.light.contains(word))
+    }
+}
+
 /// The longest first, so that no word hides a longer one.
 static UNSPACED_STOP_WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let mut longest_first: Vec<&str> = words(include_str!("stopwords/unspaced.txt")).collect();

@@ -61,7 +61,7 @@ fn write_agent_session(session: &PersonSession, folder: &Path) -> io::Result<()>
     let mut lines: Vec<String> = Vec::new();
     for (number, (at, step)) in timed(session).into_iter().enumerate() {
         for (kind, content) in agent_lines(step, number) {
-            let line = json!({
+            let mut line = json!({
                 "type": kind,
                 "sessionId": session.id,
                 "uuid": format!("{}-{}", session.id, lines.len()),
@@ -71,6 +71,10 @@ fn write_agent_session(session: &PersonSession, folder: &Path) -> io::Result<()>
                 "timestamp": instant(at),
                 "message": {"role": kind, "content": content},
             });
+            if let (Step::Refused(_, reason), "user") = (step, kind) {
+                // The host's own record of it, which no tool can print.
+                line["toolUseResult"] = json!(format!("Error: {}", refusal(reason)));
+            }
             lines.push(line.to_string());
         }
     }
@@ -123,7 +127,7 @@ fn agent_lines(step: &Step, number: usize) -> Vec<(&'static str, Value)> {
 
 /// As Claude Code words it.
 fn refusal(reason: &str) -> String {
-    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected";
+    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file)";
     match reason {
         "" => format!(
             "{refused}. STOP what you are doing and wait for the user to tell you how to proceed."
