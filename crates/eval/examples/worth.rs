@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! W=crates/engine/src/extract/extractive/worth
-//! cargo run --release -p daybook-eval --example worth -- evaluation/statements.toml evaluation/people $W/work.bin
-//! cargo run --release -p daybook-eval --example worth -- evaluation/statements.toml evaluation/personal.toml evaluation/people $W/chat.bin
+//! cargo run --release -p daybook-eval --example worth -- evaluation/statements.toml $W/work.bin
+//! cargo run --release -p daybook-eval --example worth -- evaluation/statements.toml evaluation/personal.toml $W/chat.bin
 //! ```
 
 #![allow(
@@ -15,8 +15,6 @@
 
 use std::path::PathBuf;
 
-use daybook_eval::Split;
-use daybook_eval::people::{labelled_messages, load_people};
 use daybook_eval::statements::{StatementCases, learn_worth, load_statements, worth_shares};
 
 const LEASTS: [f32; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5];
@@ -27,12 +25,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let weights =
         weights.ok_or("name files of statements, and the file to write the weights to")?;
     let mut cases = StatementCases::default();
-    let works = weights.file_stem().is_some_and(|name| name == "work");
     for file in files {
-        cases = cases.with(match file.is_dir() {
-            true => labelled_messages(&load_people(&file)?, Split::Tune, works),
-            false => load_statements(&file)?,
-        });
+        cases = cases.with(load_statements(&file)?);
     }
     println!("least worth   kept   left out");
     for share in worth_shares(&cases, &LEASTS) {

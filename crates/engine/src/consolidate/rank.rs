@@ -17,8 +17,8 @@ use crate::extract::extractive::worth::{ConversationKind, worth_of_message};
 
 /// Most observations of one session before others have their turn.
 const OF_ONE_SESSION: usize = 3;
-/// Steps of worth that tell facts of chats apart.
-const MOST_WORTH: i32 = 4;
+/// Steps in which worth tells statements apart.
+const STEPS_OF_WORTH: f32 = 2.0;
 /// Least worth of a correction that has no words of a rule.
 const LASTING_WORTH: f32 = 0.0;
 
@@ -40,7 +40,7 @@ pub(super) fn top_ranked(
             ),
             bearing(merged),
             Reverse(times_stated(merged)),
-            Reverse(worth_in_chat(merged)),
+            Reverse(worth(merged)),
             Reverse(merged.last_at()),
             Reverse(merged.usage.times_shown()),
             merged.text.as_str(),
@@ -77,13 +77,14 @@ fn times_stated(merged: &MergedObservation) -> usize {
     }
 }
 
-/// What a fact that was stated in a chat is worth, in whole steps; 0 of others.
-fn worth_in_chat(merged: &MergedObservation) -> i32 {
-    if !is_of_chat(merged) {
-        return 0;
-    }
-    let worth = worth_of_message(&merged.text, ConversationKind::Chat).unwrap_or_default();
-    (worth.floor() as i32).clamp(0, MOST_WORTH)
+/// What the words of a statement are worth, in whole steps.
+fn worth(merged: &MergedObservation) -> i32 {
+    let conversation = match merged.evidence.iter().all(|one| one.root.is_none()) {
+        true => ConversationKind::Chat,
+        false => ConversationKind::Work,
+    };
+    let worth = worth_of_message(&merged.text, conversation).unwrap_or_default();
+    (worth * STEPS_OF_WORTH).floor() as i32
 }
 
 /// Whether it is a fact that people stated of themselves, not where an agent works in a folder.
@@ -113,11 +114,19 @@ fn bearing(merged: &MergedObservation) -> Bearing {
     };
     if is_momentary || is_question(text) {
         Bearing::Momentary
-    } else if merged.kind == ObservationKind::Decision && !HOW_IT_IS_TO_BE.is_match(text) {
+    } else if is_open(merged) && !HOW_IT_IS_TO_BE.is_match(text) {
         Bearing::Open
     } else {
         Bearing::Standing
     }
+}
+
+/// Whether it may be about its moment, unless its words tell otherwise.
+fn is_open(merged: &MergedObservation) -> bool {
+    matches!(
+        merged.kind,
+        ObservationKind::Decision | ObservationKind::Fact
+    )
 }
 
 /// Whether a correction in a person's words was about its moment alone: "no, revert those changes". It is on the pages of

@@ -27,13 +27,6 @@ pub struct Person {
     pub(super) misleading: Vec<KeyLine>,
 }
 
-impl Person {
-    /// Whether an agent works in their sessions.
-    pub(super) fn works(&self) -> bool {
-        self.kind == PersonKind::Agent
-    }
-}
-
 /// What somebody's sessions are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -7,15 +7,13 @@
 
 mod cases;
 mod judge;
-mod labels;
 mod report;
 mod run;
 mod steps;
 mod transcripts;
 
 pub use cases::{Person, load_people};
-pub use labels::labelled_messages;
-pub use report::{PeopleReport, PersonReport, PersonScore, WrongAnswer};
+pub use report::{MissingLine, PeopleReport, PersonReport, PersonScore, WrongAnswer};
 pub use run::run_people;
 
 #[cfg(test)]

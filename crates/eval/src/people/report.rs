@@ -25,6 +25,8 @@ pub struct PersonScore {
     pub wanted: u32,
     /// Weight of those that it has.
     pub found: u32,
+    /// Weight of those that were learned, shown or not.
+    pub learned: u32,
     /// Lines that memories have.
     pub lines: usize,
     /// Of these, those that should be there.
@@ -44,6 +46,7 @@ impl PersonScore {
         self.likely += other.likely;
         self.wanted += other.wanted;
         self.found += other.found;
+        self.learned += other.learned;
         self.lines += other.lines;
         self.useful += other.useful;
         self.misleading += other.misleading;
@@ -63,6 +66,15 @@ pub struct WrongAnswer {
     pub shown: String,
 }
 
+/// A line that `MEMORY.md` should have and has not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MissingLine {
+    /// What it says.
+    pub says: String,
+    /// Whether it was learned, and is not shown.
+    pub is_learned: bool,
+}
+
 /// What one person's memory came to.
 #[derive(Debug, Clone, Serialize)]
 pub struct PersonReport {
@@ -75,7 +87,7 @@ pub struct PersonReport {
     /// Questions that the first result does not answer.
     pub wrong: Vec<WrongAnswer>,
     /// Lines that memory should have and has not.
-    pub missing: Vec<String>,
+    pub missing: Vec<MissingLine>,
     /// Lines that mislead, with why.
     pub misleading: Vec<(String, String)>,
     /// Lines that the key does not name.

@@ -8,7 +8,7 @@ use daybook_engine::files::layout::folder;
 
 use super::cases::{KeyQuestion, Person};
 use super::judge::now;
-use super::report::{PeopleReport, PersonReport, PersonScore, WrongAnswer};
+use super::report::{MissingLine, PeopleReport, PersonReport, PersonScore, WrongAnswer};
 use super::transcripts::write_transcripts;
 use crate::ask::{MemoryFiles, RecallOptions, RetrievalResult, ask, prepare};
 use crate::changes::{CaseMemory, FreshWorker};
@@ -71,7 +71,8 @@ async fn run_person(
         let result = ask(store, tenant, asked, &options).await?;
         judge_answer(question, &result, &mut report);
     }
-    judge_lines(person, &memory_lines(memory).await?, &mut report);
+    let (lines, learned) = memory_lines(memory).await?;
+    judge_lines(person, &lines, &learned, &mut report);
     Ok(report)
 }
 
@@ -133,12 +134,18 @@ fn judge_answer(question: &KeyQuestion, result: &RetrievalResult, report: &mut P
     }
 }
 
-fn judge_lines(person: &Person, lines: &[String], report: &mut PersonReport) {
+fn judge_lines(person: &Person, lines: &[String], learned: &[String], report: &mut PersonReport) {
     for wanted in &person.lines {
+        let is_shown = lines.iter().any(|line| wanted.is_said_by(line));
+        let is_learned = is_shown || learned.iter().any(|line| wanted.is_said_by(line));
         report.score.wanted += wanted.weight;
-        match lines.iter().any(|line| wanted.is_said_by(line)) {
+        report.score.learned += if is_learned { wanted.weight } else { 0 };
+        match is_shown {
             true => report.score.found += wanted.weight,
-            false => report.missing.push(wanted.says.clone()),
+            false => report.missing.push(MissingLine {
+                says: wanted.says.clone(),
+                is_learned,
+            }),
         }
     }
     for line in lines {
@@ -156,14 +163,19 @@ fn judge_lines(person: &Person, lines: &[String], report: &mut PersonReport) {
     }
 }
 
-/// The lines of all scopes' `MEMORY.md`, without headings.
-async fn memory_lines(memory: &CaseMemory) -> Result<Vec<String>, EvalError> {
-    let tenant = &memory.intake.tenant;
-    let scopes = read_all(|page| memory.intake.store.scopes(tenant, page)).await?;
-    let folders = scopes
-        .iter()
-        .map(|state| folder(&memory.worker.root, &state.scope));
-    Ok(folders.flat_map(|folder| lines_of(&folder)).collect())
+/// The lines of all scopes' `MEMORY.md`, without headings, and all that was learned.
+async fn memory_lines(memory: &CaseMemory) -> Result<(Vec<String>, Vec<String>), EvalError> {
+    let (store, tenant) = (&memory.intake.store, &memory.intake.tenant);
+    let (mut lines, mut learned) = (Vec::new(), Vec::new());
+    for state in read_all(|page| store.scopes(tenant, page)).await? {
+        lines.extend(lines_of(&folder(&memory.worker.root, &state.scope)));
+        let observations = store.observations(&state.scope).await?;
+        learned.extend(observations.into_iter().map(|observation| {
+            let context = observation.context.clone().unwrap_or_default();
+            format!("{} {context}", observation.statement())
+        }));
+    }
+    Ok((lines, learned))
 }
 
 fn lines_of(folder: &Path) -> Vec<String> {

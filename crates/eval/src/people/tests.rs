@@ -80,7 +80,13 @@ fn answers_and_lines_are_compared_with_the_key() {
     );
     assert_eq!((score.never, score.likely), (1, 0));
     assert_eq!((score.wanted, score.found), (3, 2), "{report:#?}");
-    assert_eq!(report.missing, ["the boat is blue"]);
+    assert_eq!(
+        report.missing,
+        [MissingLine {
+            says: "the boat is blue".to_owned(),
+            is_learned: false
+        }]
+    );
     assert_eq!(score.misleading, 0, "{report:#?}");
 }
 

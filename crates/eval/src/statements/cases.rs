@@ -22,14 +22,6 @@ pub struct StatementCases {
 }
 
 impl StatementCases {
-    /// Statements that no file holds.
-    pub(crate) fn of(statements: Vec<StatementCase>) -> Self {
-        Self {
-            in_chat: false,
-            statements,
-        }
-    }
-
     /// The statements of both.
     #[must_use]
     pub fn with(mut self, others: Self) -> Self {
@@ -40,13 +32,13 @@ impl StatementCases {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct StatementCase {
-    pub(crate) split: Split,
+pub(super) struct StatementCase {
+    pub(super) split: Split,
     /// As a tag, such as `en`.
-    pub(crate) language: String,
-    pub(crate) text: String,
+    pub(super) language: String,
+    pub(super) text: String,
     /// Words of each thing that is worth keeping.
-    pub(crate) keep: Vec<String>,
+    pub(super) keep: Vec<String>,
 }
 
 /// Loads a file of statements.

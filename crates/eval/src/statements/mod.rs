@@ -13,14 +13,11 @@
 //!
 //! `in_chat = true` before all of them says that people talk, and no work is done after a message.
 
-mod auc;
 mod cases;
 mod learn;
 mod notes;
 mod run;
 
-pub use auc::auc;
-pub(crate) use cases::StatementCase;
 pub use cases::{StatementCases, load_statements};
 pub use learn::{WorthShare, learn_worth, worth_shares};
 pub use notes::{NotesReport, run_notes};

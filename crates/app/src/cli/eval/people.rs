@@ -37,13 +37,14 @@ impl EvalCommand {
 
 fn show(report: &PeopleReport) {
     print_line!(
-        "{:<10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "{:<10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
         "",
         "first",
         "in three",
         "in ten",
         "outdated",
         "unknown",
+        "learned",
         "kept",
         "useful",
         "misleads"
@@ -63,6 +64,7 @@ fn show_score(name: &str, score: &PersonScore) {
         (score.in_ten, answers),
         (score.outdated, answers),
         (score.never - score.likely, score.never),
+        (score.learned as usize, score.wanted as usize),
         (score.found as usize, score.wanted as usize),
         (score.useful, score.lines),
         (score.misleading, score.lines),
@@ -85,7 +87,10 @@ fn show_misses(person: &PersonReport) {
     let misleading = person.misleading.iter();
     misleading.for_each(|(line, says)| print_line!("misleads ({says}): {line}"));
     let missing = person.missing.iter();
-    missing.for_each(|says| print_line!("missing: {says}"));
+    missing.for_each(|line| {
+        let what = if line.is_learned { "not shown" } else { "missing" };
+        print_line!("{what}: {}", line.says);
+    });
     let unnamed = person.unnamed.iter();
     unnamed.for_each(|line| print_line!("not in the key: {line}"));
 }

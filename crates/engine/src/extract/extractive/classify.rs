@@ -339,7 +339,12 @@ fn classify_by_form(
     } else {
         LEAST_WORTH
     };
-    let reacts = context.refused || context.stopped || !context.brief;
+    let reacts = context.refused || context.stopped;
+    let least = if context.brief {
+        least
+    } else {
+        least + LONG_MESSAGE
+    };
     let is_open = low.ends_with(['?', '？']) || lexicon.has_cue(Cue::Later, low);
     // What speaks of the other alone is advice.
     let advises = is_chat && addresses(low) && !speaks_of_self(low);

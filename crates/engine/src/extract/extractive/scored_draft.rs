@@ -17,7 +17,7 @@ use crate::extract::ObservationDraft;
 pub(super) const MIN_SCORE: i32 = 50;
 /// Most drafts of one turn, values excluded: two sure lines are better than five doubtful ones. The bound
 /// is per turn, since a window may hold one turn or a hundred.
-pub(super) const MAX_DRAFTS_PER_TURN: usize = 2;
+pub(super) const MAX_DRAFTS_PER_TURN: usize = 6;
 /// Most issues that one turn filed. A tracker's answer leaves no doubt, so they take no room from other drafts.
 const MAX_FILED_PER_TURN: usize = 6;
 /// Most subjects whose values one turn yields, besides its other drafts.

@@ -18,8 +18,10 @@ use super::sentences::{MAX_QUOTE, Sentence, lowered};
 use super::turns::{HumanTurn, WindowConversation};
 use super::worth::ConversationKind;
 
-/// Most drafts of one message.
+/// Most drafts of a message of few sentences. A longer one may have one more for so many sentences: people who dictate say several
+/// things at once.
 const MAX_PER_MESSAGE: usize = 2;
+const SENTENCES_FOR_ONE_MORE: usize = 3;
 /// Least score of a correction or decision in a conversation without tool calls.
 const MIN_SCORE_WITHOUT_WORK: i32 = 60;
 /// Most characters of a message in which people state something in passing.
@@ -126,7 +128,7 @@ fn classify_sentences(
         kinds.push(v.kind);
         first || matches!(v.kind, Kind::Preference | Kind::Fact)
     });
-    classified.truncate(MAX_PER_MESSAGE);
+    classified.truncate(MAX_PER_MESSAGE + turn.prose.len() / SENTENCES_FOR_ONE_MORE);
     classified
 }
 
