@@ -15,8 +15,9 @@ const MARKS: [(char, &[char]); 6] = [
 ];
 /// Longest passage that is sought, in bytes: beyond it a mark is more likely one that was left open.
 const LONGEST: usize = 8 * 1024;
-/// Shortest passage of one sentence that counts, in bytes.
+/// Shortest passage of one sentence that counts, in bytes, and of one with a capital and a full stop of its own.
 const LONG: usize = 200;
+const WHOLE: usize = 60;
 
 /// The passages of several sentences, or of a long one, that stand in quotation marks, with their marks, in order.
 ///
@@ -82,7 +83,14 @@ fn is_passage(quoted: &str) -> bool {
             _ => false,
         }
     });
-    !quoted.contains("```") && (inside.len() >= LONG || ends.count() > 0)
+    let is_long = inside.len() >= LONG || inside.len() >= WHOLE && is_whole_sentence(quoted);
+    !quoted.contains("```") && (is_long || ends.count() > 0)
+}
+
+fn is_whole_sentence(quoted: &str) -> bool {
+    let is_mark = |c: char| "\"“”„«»「」 ".contains(c);
+    let words = quoted.trim_matches(is_mark);
+    words.starts_with(char::is_uppercase) && words.ends_with(['.', '!', '。', '！'])
 }
 
 #[cfg(test)]
@@ -114,6 +122,12 @@ mod tests {
             &["“One. Two 'of “these”' here.”"],
         );
         check("er: »Ich komme. Bald.«", &["»Ich komme. Bald.«"]);
+        let whole = "\"Just use the latest version everywhere, because nobody needs the old one.\"";
+        check(&format!("{whole} lol"), &[whole]);
+        check(
+            "\"just use the latest version everywhere, because nobody needs it\"",
+            &[],
+        );
         check("他说 「我来。明天见」", &["「我来。明天见」"]);
     }
 

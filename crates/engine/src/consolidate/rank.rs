@@ -17,13 +17,14 @@ use crate::extract::extractive::worth::{ConversationKind, worth_of_message};
 
 /// Most observations of one session before others have their turn.
 const OF_ONE_SESSION: usize = 3;
-/// Steps in which worth tells statements apart.
-const STEPS_OF_WORTH: f32 = 2.0;
+/// Steps of worth that tell facts apart.
+const LEAST_WORTH: i32 = -2;
+const MOST_WORTH: i32 = 4;
 /// Least worth of a correction that has no words of a rule.
 const LASTING_WORTH: f32 = 0.0;
 
 /// The best `most` observations in display order, without corrections of a moment: pinned ones first, then by relevant sessions, then by how long they will
-/// bear on the work ([`Bearing`]), then by number of events, then of chats by worth, then by recency, then by how often they were shown, then by text.
+/// bear on the work ([`Bearing`]), then by number of events, then facts by worth, then by recency, then by how often they were shown, then by text.
 /// Of one session the best few come first and the others after those of all sessions, so that a long one leaves room.
 pub(super) fn top_ranked(
     observations: &[&MergedObservation],
@@ -40,7 +41,7 @@ pub(super) fn top_ranked(
             ),
             bearing(merged),
             Reverse(times_stated(merged)),
-            Reverse(worth(merged)),
+            Reverse(worth_of_fact(merged)),
             Reverse(merged.last_at()),
             Reverse(merged.usage.times_shown()),
             merged.text.as_str(),
@@ -77,14 +78,17 @@ fn times_stated(merged: &MergedObservation) -> usize {
     }
 }
 
-/// What the words of a statement are worth, in whole steps.
-fn worth(merged: &MergedObservation) -> i32 {
-    let conversation = match merged.evidence.iter().all(|one| one.root.is_none()) {
+/// What a fact is worth by its words, in whole steps; 0 of others.
+fn worth_of_fact(merged: &MergedObservation) -> i32 {
+    if merged.kind != ObservationKind::Fact {
+        return 0;
+    }
+    let conversation = match is_of_chat(merged) {
         true => ConversationKind::Chat,
         false => ConversationKind::Work,
     };
     let worth = worth_of_message(&merged.text, conversation).unwrap_or_default();
-    (worth * STEPS_OF_WORTH).floor() as i32
+    (worth.floor() as i32).clamp(LEAST_WORTH, MOST_WORTH)
 }
 
 /// Whether it is a fact that people stated of themselves, not where an agent works in a folder.

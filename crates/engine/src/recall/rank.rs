@@ -150,6 +150,8 @@ pub struct ScoreParts {
     pub side: f64,
     /// Factor of its layer of memory.
     pub layer: f64,
+    /// Bonus of what the question asks for, such as a number, and of what was said last; only of the first answers.
+    pub asked: f64,
 }
 
 impl ScoreParts {
@@ -169,7 +171,7 @@ impl ScoreParts {
     /// The whole score.
     #[must_use]
     pub fn total(&self) -> f64 {
-        (self.all_but_session() + self.session) * self.layer
+        (self.all_but_session() + self.session) * self.layer + self.asked
     }
 }
 

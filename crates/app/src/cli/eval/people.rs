@@ -88,7 +88,11 @@ fn show_misses(person: &PersonReport) {
     misleading.for_each(|(line, says)| print_line!("misleads ({says}): {line}"));
     let missing = person.missing.iter();
     missing.for_each(|line| {
-        let what = if line.is_learned { "not shown" } else { "missing" };
+        let what = if line.is_learned {
+            "not shown"
+        } else {
+            "missing"
+        };
         print_line!("{what}: {}", line.says);
     });
     let unnamed = person.unnamed.iter();

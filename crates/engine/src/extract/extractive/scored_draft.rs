@@ -15,8 +15,8 @@ use crate::extract::ObservationDraft;
 
 /// Lowest score that is kept.
 pub(super) const MIN_SCORE: i32 = 50;
-/// Most drafts of one turn, values excluded: two sure lines are better than five doubtful ones. The bound
-/// is per turn, since a window may hold one turn or a hundred.
+/// Most drafts of one turn, values excluded: that many things people dictate at once. The bound is per turn, since a window may
+/// hold one turn or a hundred.
 pub(super) const MAX_DRAFTS_PER_TURN: usize = 6;
 /// Most issues that one turn filed. A tracker's answer leaves no doubt, so they take no room from other drafts.
 const MAX_FILED_PER_TURN: usize = 6;

@@ -645,7 +645,7 @@ assistant: Filed.";
         .iter()
         .map(draft_line)
         .collect();
-    assert_eq!(kinds.len(), 3, "{kinds:?}");
+    assert_eq!(kinds.len(), 4, "{kinds:?}");
     assert!(
         kinds.iter().any(|line| line.contains("filed #12")),
         "{kinds:?}"
@@ -860,7 +860,7 @@ fn the_persons_verdict_wins_over_what_the_checks_show() {
 #[test]
 fn a_turn_yields_no_more_than_its_cap_and_a_window_what_its_turns_yield() {
     let wish = |n: usize| format!("please always run check{n} before a push. ");
-    let wishes: String = (0..9).map(wish).collect();
+    let wishes: String = (0..30).map(wish).collect();
     let turn = format!("human: {wishes}\nassistant: Yes.\n");
     assert_eq!(
         extracted(&events(&turn)).drafts.len(),

@@ -80,6 +80,11 @@ impl Dates {
         Self(periods(&words(&spaced(question)), today))
     }
 
+    /// Whether the question names none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether a time lies in one of the periods. An unknown time lies in none.
     pub(super) fn contains(&self, at: Timestamp) -> bool {
         if self.0.is_empty() || at == Timestamp::ZERO {

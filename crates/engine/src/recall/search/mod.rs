@@ -7,6 +7,7 @@
 //! Not here: the index's upkeep, and how answers are shown.
 
 pub(super) mod answers;
+mod asked_for;
 mod candidates;
 mod cause_first;
 mod deduplicate;
@@ -21,6 +22,7 @@ mod value_first;
 
 use std::collections::HashMap;
 
+use asked_for::place_asked_for_first;
 use candidates::CandidateFetcher;
 use daybook_domain::index::{MemoryLayer, SearchFilter};
 use daybook_domain::seams::{Embedder, RecallStore};
@@ -350,8 +352,10 @@ impl Search<'_> {
             true => value_first::COMPARED,
             false => newest_first::COMPARED,
         };
+        let compared = compared.max(asked_for::COMPARED);
         let found = fetcher.answers(&ranked, question.limit.max(compared));
-        let mut answers = self.place(query, &fetcher, &ranked, found.await?).await?;
+        let found = place_asked_for_first(found.await?, question.text, &dates);
+        let mut answers = self.place(query, &fetcher, &ranked, found).await?;
         answers.truncate(limit);
         Ok(SearchOutcome {
             candidates: ranked.len(),
