@@ -157,7 +157,7 @@ pub struct ScopeMemory {
 }
 
 /// Most entries of each section of `MEMORY.md`; the others remain in the diary and in recall.
-pub const SECTION_ENTRIES: usize = 16;
+pub const SECTION_ENTRIES: usize = 12;
 /// Most branches that "Where we left off" shows.
 pub const LEFT_OFF_ENTRIES: usize = 8;
 /// Most rules that `memory_summary.md` shows.

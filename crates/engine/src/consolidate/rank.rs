@@ -142,8 +142,12 @@ fn is_of_its_moment(merged: &MergedObservation) -> bool {
         && merged.times() == 1
         && merged.validity.past.is_empty()
         && bearing(merged) == Bearing::Momentary
-        && worth_of_message(&merged.text, ConversationKind::Work)
-            .is_none_or(|worth| worth < LASTING_WORTH)
+        && (is_question(&merged.text) || !is_worth_lasting(&merged.text))
+}
+
+fn is_worth_lasting(text: &str) -> bool {
+    let worth = worth_of_message(text, ConversationKind::Work);
+    worth.is_some_and(|worth| worth >= LASTING_WORTH)
 }
 
 /// Words of a rule, in the languages of the extraction without a model.

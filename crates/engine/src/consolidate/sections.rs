@@ -21,8 +21,11 @@ use super::{
     SUMMARY_RULES,
 };
 
-/// Most facts of chats beside the entries of a section.
-const FACTS_OF_CHATS: usize = 24;
+/// Most facts beside the entries of a section, and most facts of chats beside these.
+const MORE_FACTS: usize = 8;
+const FACTS_OF_CHATS: usize = 20;
+/// Most rules beside the entries of a section: an agent that breaks one costs most.
+const MORE_RULES: usize = 4;
 
 /// The heading of traps.
 pub const FAILED: &str = "What failed, and what then worked";
@@ -57,7 +60,7 @@ pub(super) fn curated_page(
          kinds: &[Kind],
          phrase: fn(&MemoryInput, &MergedObservation) -> MemoryEntry| MemorySection {
             title,
-            entries: top_ranked(&of(kinds), most_entries(&of(kinds)))
+            entries: top_ranked(&of(kinds), most_entries(kinds, &of(kinds)))
                 .iter()
                 .map(|b| phrase(input, b))
                 .collect(),
@@ -97,11 +100,16 @@ pub(super) fn curated_page(
     }
 }
 
-/// Most entries of a section: more of facts that people stated of themselves in chats. A person's life has more sides than a
-/// project.
-fn most_entries(observations: &[&MergedObservation]) -> usize {
+/// Most entries of a section: more of rules and facts, and most of facts that people stated of themselves in chats. A person's
+/// life has more sides than a project.
+fn most_entries(kinds: &[ObservationKind], observations: &[&MergedObservation]) -> usize {
     let of_chats = observations.iter().filter(|merged| is_of_chat(merged));
-    SECTION_ENTRIES + of_chats.count().min(FACTS_OF_CHATS)
+    let more = match kinds {
+        [ObservationKind::Fact] => MORE_FACTS + of_chats.count().min(FACTS_OF_CHATS),
+        [ObservationKind::Correction, ..] => MORE_RULES,
+        _ => 0,
+    };
+    SECTION_ENTRIES + more
 }
 
 fn page_heading(input: &MemoryInput, accounts: &[SessionAccount]) -> String {

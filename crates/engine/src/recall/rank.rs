@@ -150,7 +150,7 @@ pub struct ScoreParts {
     pub side: f64,
     /// Factor of its layer of memory.
     pub layer: f64,
-    /// Bonus of what the question asks for, such as a number, and of what was said last; only of the first answers.
+    /// Bonus of what the question asks for, such as a number, and of the latest answers; only of the first ones.
     pub asked: f64,
 }
 

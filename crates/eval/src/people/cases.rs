@@ -27,7 +27,7 @@ pub struct Person {
     pub(super) misleading: Vec<KeyLine>,
 }
 
-/// What somebody's sessions are.
+/// What a person's sessions are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum PersonKind {

@@ -1,5 +1,5 @@
-//! Places answers that hold what a question asks for before others: a number, a time, a cause; and what was said later before
-//! what was said earlier.
+//! Places answers that hold what a question asks for before others: a number, a time, a cause; and later answers before
+//! earlier ones.
 //!
 //! Words and vectors tell what a text is about. "How many uploads are allowed?" shares as much with the complaint as with the
 //! message that sets the number, and with the number that was set first as with the one that holds. The weights were fitted to
