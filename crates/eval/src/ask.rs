@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::seams::{Embedder, Store};
-use daybook_domain::{Scope, SessionId, StoreError, Tenant, Timestamp};
+use daybook_domain::{Scope, ScopeKind, SessionId, StoreError, Tenant, Timestamp};
+use daybook_engine::jobs::WorkerContext;
 use daybook_engine::recall::confidence::{ConfidenceSignals, Likelihood};
 use daybook_engine::recall::embedding::embed_all;
 use daybook_engine::recall::from_files::{PersonsFiles, use_files};
@@ -44,6 +45,22 @@ pub struct MemoryFiles {
     pub person: Scope,
     /// Where days begin for them.
     pub zone: TimeZone,
+}
+
+impl MemoryFiles {
+    /// The memory files that a worker writes.
+    #[must_use]
+    pub fn of(worker: &WorkerContext) -> Self {
+        Self {
+            root: worker.root.clone(),
+            person: Scope {
+                tenant: worker.tenant.clone(),
+                kind: ScopeKind::User,
+                name: worker.person.clone(),
+            },
+            zone: worker.zone.clone(),
+        }
+    }
 }
 
 /// Whether recall uses vectors. Serialized as the model's identity, or `off`.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use daybook_domain::Timestamp;
 use daybook_domain::page::read_all;
-use daybook_domain::{Scope, ScopeKind, Timestamp};
 use daybook_engine::files::layout::folder;
 
 use super::cases::{KeyQuestion, Person};
@@ -62,7 +62,7 @@ async fn run_person(
     let options = RecallOptions {
         limit: RESULTS,
         layers: Vec::new(),
-        files: Some(files_of(memory)),
+        files: Some(MemoryFiles::of(&memory.worker)),
         ..options.clone()
     };
     let (store, tenant) = (&*memory.intake.store, &memory.intake.tenant);
@@ -89,19 +89,6 @@ async fn fill(
     import_transcripts(&memory.intake, &folder).await?;
     extract_and_consolidate(&memory.worker).await?;
     prepare(&*memory.intake.store, &memory.intake.tenant, options).await
-}
-
-fn files_of(memory: &CaseMemory) -> MemoryFiles {
-    let worker = &memory.worker;
-    MemoryFiles {
-        root: worker.root.clone(),
-        person: Scope {
-            tenant: worker.tenant.clone(),
-            kind: ScopeKind::User,
-            name: worker.person.clone(),
-        },
-        zone: worker.zone.clone(),
-    }
 }
 
 fn judge_answer(question: &KeyQuestion, result: &RetrievalResult, report: &mut PersonReport) {

@@ -16,10 +16,9 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
+use daybook_domain::Tenant;
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::seams::Store;
-use daybook_domain::{Scope, ScopeKind, Tenant};
-use daybook_engine::jobs::WorkerContext;
 use daybook_engine::recall::search::ANSWERS;
 use daybook_eval::load::{self, WrittenQuestions};
 use daybook_eval::{
@@ -219,7 +218,7 @@ impl EvalCommand {
             if self.whole {
                 extract_and_consolidate(&memory.worker).await?;
             }
-            let files = files_of(&memory.worker);
+            let files = MemoryFiles::of(&memory.worker);
             let memory = (&*memory.intake.store, &memory.intake.tenant);
             self.ask_stored(&written, memory, files, models.as_ref())
                 .await
@@ -283,18 +282,5 @@ impl EvalCommand {
             vectors,
             files: None,
         })
-    }
-}
-
-/// The memory files that a worker writes.
-fn files_of(worker: &WorkerContext) -> MemoryFiles {
-    MemoryFiles {
-        root: worker.root.clone(),
-        person: Scope {
-            tenant: worker.tenant.clone(),
-            kind: ScopeKind::User,
-            name: worker.person.clone(),
-        },
-        zone: worker.zone.clone(),
     }
 }

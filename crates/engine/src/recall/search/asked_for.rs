@@ -20,14 +20,16 @@ use crate::recall::question_kind::matches_any;
 
 /// The first answers, which are compared.
 pub(super) const COMPARED: usize = 20;
-/// Bonus of an answer with a number, a time or a cause, where the question asks for one.
+/// Bonus of an answer with a number, a time, a cause or something open, where the question asks for one.
 const NUMBER: f64 = 0.2;
 const TIME: f64 = 0.15;
 const CAUSE: f64 = 0.1;
-/// Bonus of the latest of the answers, and more of it where a number is asked for; the earliest gets none. Questions about the
-/// past and about a date give none.
+const OPEN: f64 = 0.2;
+/// Bonus of the latest of the answers, and more of it where a number is asked for or what is open; the earliest gets none.
+/// Questions about the past and about a date give none.
 const LATEST: f64 = 0.05;
 const LATEST_NUMBER: f64 = 0.2;
+const LATEST_OPEN: f64 = 0.2;
 
 static ASKS_FOR_NUMBER: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     [
@@ -70,6 +72,20 @@ static ASKS_FOR_CAUSE: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     .collect()
 });
 
+static ASKS_FOR_OPEN: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
+    [
+        r"\bhow far (?:did|are|is|have|has)\b|\bwhere (?:did|do|are|were) (?:i|we) (?:stop|stand|leave)\b",
+        r"\bwhat(?:'s| is| was| are| were)? (?:\S+ ){0,2}(?:missing|untested|unfinished|undone|to do|waiting for|left)\b",
+        r"\b(?:still|yet) (?:\S+ )?(?:doesn't|isn't|aren't|open|to do|missing|unfinished|left)\b|\bstill (?:aren't|isn't|haven't|hasn't)\b",
+        r"\bwie weit\b|\bwas fehlt\b|\bstehen ?geblieben\b|\bnoch offen\b|\bwas ist noch\b",
+        r"\bqu[eé] (?:me |nos )?(?:falta|queda)\b|\ba medias\b|\bpendiente\b",
+        "还差|还没|卡在|没做完|剩下",
+    ]
+    .into_iter()
+    .map(LazyPattern::new)
+    .collect()
+});
+
 /// Numbers in words; in digits they are found without a pattern.
 static NUMBER_IN_WORDS: LazyLock<LazyPattern> = LazyLock::new(|| {
     LazyPattern::new(
@@ -89,12 +105,20 @@ static CAUSE_IN_TEXT: LazyLock<LazyPattern> = LazyLock::new(|| {
     )
 });
 
+static OPEN_IN_TEXT: LazyLock<LazyPattern> = LazyLock::new(|| {
+    LazyPattern::new(
+        r"(?i)\b(?:open|todo|to do|left|missing|not yet|still|next|until|waits?|waiting|half|unfinished|later|pending)\b|\b(?:noch|fehlt|offen|später|wartet)\b|\b(?:falta|faltan|queda|quedan|pendiente|todavía|medias)\b|还差|还没|剩|下次|待",
+    )
+});
+
 /// What a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct AskedFor {
     number: bool,
     time: bool,
     cause: bool,
+    /// What is not done yet.
+    open: bool,
     /// What holds now, rather than what was.
     present: bool,
 }
@@ -102,11 +126,13 @@ struct AskedFor {
 impl AskedFor {
     fn of(question: &str, dates: &Dates) -> Self {
         let time = matches_any(&ASKS_FOR_TIME, question);
+        let open = matches_any(&ASKS_FOR_OPEN, question);
         Self {
             number: time || matches_any(&ASKS_FOR_NUMBER, question),
             time,
             cause: matches_any(&ASKS_FOR_CAUSE, question),
-            present: dates.is_empty() && !asks_for_past(question),
+            open,
+            present: dates.is_empty() && (open || !asks_for_past(question)),
         }
     }
 
@@ -125,10 +151,20 @@ impl AskedFor {
         if self.cause && CAUSE_IN_TEXT.is_match(text) {
             bonus += CAUSE;
         }
+        if self.open && OPEN_IN_TEXT.is_match(text) {
+            bonus += OPEN;
+        }
         if self.present {
-            bonus += late * (LATEST + if self.number { LATEST_NUMBER } else { 0.0 });
+            bonus += late * self.lateness();
         }
         bonus
+    }
+
+    /// The bonus of the latest answer.
+    fn lateness(self) -> f64 {
+        let number = if self.number { LATEST_NUMBER } else { 0.0 };
+        let open = if self.open { LATEST_OPEN } else { 0.0 };
+        LATEST + number + open
     }
 }
 
@@ -202,10 +238,27 @@ mod tests {
                 number,
                 time,
                 cause,
+                open: false,
                 present,
             };
             assert_eq!(asked_for(question), expected, "{question}");
         }
+    }
+
+    #[test]
+    fn what_is_open_is_asked_for_in_many_ways() {
+        for question in [
+            "how far did we get with the vouchers?",
+            "which cron jobs still aren't moved over?",
+            "what's still missing for the release?",
+            "was fehlt da noch",
+            "qué falta para abrir?",
+            "导入还差什么？",
+        ] {
+            let asked = asked_for(question);
+            assert!(asked.open && asked.present, "{question}");
+        }
+        assert!(!asked_for("how far is it to the pier?").cause);
     }
 
     fn answer(text: &str, day: i64) -> RankedAnswer {
