@@ -142,7 +142,7 @@ fn is_of_its_moment(merged: &MergedObservation) -> bool {
         && merged.times() == 1
         && merged.validity.past.is_empty()
         && bearing(merged) == Bearing::Momentary
-        && (is_question(&merged.text) || !is_worth_lasting(&merged.text))
+        && (opens_with_question(&merged.text) || !is_worth_lasting(&merged.text))
 }
 
 fn is_worth_lasting(text: &str) -> bool {
@@ -191,6 +191,12 @@ fn is_piece_of_work(merged: &MergedObservation) -> bool {
 fn is_question(text: &str) -> bool {
     text.trim_end_matches(['"', '”', ')', ' '])
         .ends_with(['?', '？'])
+}
+
+/// Whether the first sentence of a text asks.
+fn opens_with_question(text: &str) -> bool {
+    let end = text.find(['.', '!', '?', '。', '！', '？']);
+    end.is_some_and(|end| text[end..].starts_with(['?', '？']))
 }
 
 #[cfg(test)]
@@ -312,6 +318,7 @@ mod tests {
         let all = [
             corrected("no, revert those changes", &[("one", 1)]),
             corrected("should we not use the helper?", &[("one", 2)]),
+            corrected("how can we tell? we always base on main", &[("one", 8)]),
             corrected("don't amend commits", &[("one", 3)]),
             corrected("no, the port is 8080 on staging", &[("one", 4)]),
             corrected("tests tests tests", &[("one", 5), ("one", 6)]),

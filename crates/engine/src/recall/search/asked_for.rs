@@ -1,10 +1,10 @@
-//! Places answers that hold what a question asks for before others: a number, a time, a cause; and later answers before
-//! earlier ones.
+//! Places answers that hold what a question asks for before others: a number, a time, a cause, what is open; and later
+//! answers before earlier ones.
 //!
 //! Words and vectors tell what a text is about. "How many uploads are allowed?" shares as much with the complaint as with the
 //! message that sets the number, and with the number that was set first as with the one that holds. The weights were fitted to
-//! the people to tune on of `evaluation/people`, and made smaller until the other questions of `evaluation` lost nothing in the
-//! first three.
+//! the people to tune on of `evaluation/people`, and made smaller until the other questions of `evaluation` lost little
+//! (`DESIGN.md` has the figures).
 //!
 //! Not here: statements that end each other (`outdated`, `newest_first`).
 
