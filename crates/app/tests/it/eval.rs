@@ -251,7 +251,7 @@ match = ['never push']
 says = "the boat is blue"
 match = ['boat', 'blue']
 "#;
-    fs::write(&file, person).unwrap();
+    std::fs::write(&file, person).unwrap();
     let file = file.display().to_string();
     let shown = place.stdout(&["eval", "people", &file, "--misses"]);
     assert!(shown.contains("missing: the boat is blue"), "{shown}");

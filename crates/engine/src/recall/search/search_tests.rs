@@ -308,9 +308,12 @@ fn equals_are_ordered_by_layer_then_time_then_place() {
     memory.hear("d", vec![event("nothing of that")]);
     memory.observe(&ada, "d", "batch limit 504");
     memory.write(&ada, "MEMORY.md", "batch limit 505");
-    let found = memory.texts(&question("batch limit"));
+    // Of what was, the latest answer is not preferred.
+    let found = memory.texts(&question("batch limit before"));
     let numbers: Vec<&str> = found.iter().map(|text| &text[text.len() - 3..]).collect();
     assert_eq!(numbers, ["505", "504", "503", "502", "501"]);
+    let latest = memory.texts(&question("batch limit"));
+    assert!(latest[0].ends_with("503"), "{latest:?}");
 }
 
 #[test]
