@@ -208,7 +208,7 @@ fn what_cannot_be_measured_is_named() {
     let message = refused(&["eval", "locomo", &path, "--split", "tune"]);
     assert!(
         message.contains(
-            "--split is for `daybook eval questions`, `changes`, `statements`, `notes`, `people` and `threads`"
+            "--split is for `daybook eval questions`, `changes`, `statements`, `notes` and `threads`"
         ),
         "{message}"
     );
@@ -221,45 +221,6 @@ fn what_cannot_be_measured_is_named() {
     assert!(message.contains("--limit is 1 to 100"), "{message}");
     let message = refused(&["eval", "locomo", &path, "--answer-model", "home/small-1"]);
     assert!(message.contains("--judge-model"), "{message}");
-}
-
-#[test]
-fn what_memory_shows_of_a_persons_history_is_measured() {
-    let place = TestPlace::new();
-    let file = place.home().join("ada.toml");
-    let person = r#"
-name = "ada"
-about = "keeps a ledger"
-kind = "agent"
-split = "report"
-[[session]]
-id = "s1"
-folder = "/home/ada/ledger"
-began = "2026-03-02T09:10:00Z"
-steps = """
-user: the port of staging is 8080. never push without asking me
-run: git status
-  => clean
-"""
-[[question]]
-question = "which port has staging?"
-answer = ['\b8080\b']
-[[line]]
-says = "never push without asking"
-match = ['never push']
-[[line]]
-says = "the boat is blue"
-match = ['boat', 'blue']
-"#;
-    std::fs::write(&file, person).unwrap();
-    let file = file.display().to_string();
-    let shown = place.stdout(&["eval", "people", &file, "--misses"]);
-    assert!(shown.contains("missing: the boat is blue"), "{shown}");
-    let row = shown.lines().find(|line| line.starts_with("ada ")).unwrap();
-    let columns: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!(columns[1..4], ["1/1"; 3], "{shown}");
-    let none = place.stdout(&["eval", "people", &file, "--split", "tune"]);
-    assert!(!none.contains("ada "), "{none}");
 }
 
 #[test]

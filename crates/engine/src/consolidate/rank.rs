@@ -318,7 +318,10 @@ mod tests {
         let all = [
             corrected("no, revert those changes", &[("one", 1)]),
             corrected("should we not use the helper?", &[("one", 2)]),
-            corrected("how can we tell? we base on main or master here", &[("one", 8)]),
+            corrected(
+                "how can we tell? we base on main or master here",
+                &[("one", 8)],
+            ),
             corrected("don't amend commits", &[("one", 3)]),
             corrected("no, the port is 8080 on staging", &[("one", 4)]),
             corrected("tests tests tests", &[("one", 5), ("one", 6)]),

@@ -67,11 +67,6 @@ impl QuestionLanguage {
         Self(most.filter(|language| count(&language.stop) > english))
     }
 
-    /// Whether it is one of the languages beside English whose words are known.
-    pub(super) fn is_other(self) -> bool {
-        self.0.is_some()
-    }
-
     /// Whether a word, lower case and not stemmed, is not part of a question's subject.
     pub(super) fn is_stop_word(self, word: &str) -> bool {
         is_stop_word(word) || self.0.is_some_and(|own| own.stop.contains(word))

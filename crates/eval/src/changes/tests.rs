@@ -3,8 +3,6 @@
 
 use std::path::Path;
 
-use tempfile::TempDir;
-
 use super::*;
 use crate::case_memory::memory;
 use crate::{RecallOptions, VectorOption};

@@ -6,7 +6,6 @@ mod changes;
 mod memory;
 mod misses;
 mod models;
-mod people;
 mod statements;
 mod table;
 mod threads;
@@ -55,7 +54,7 @@ pub(crate) struct EvalCommand {
     /// files, beside messages. Transcripts of a folder are learned from first
     #[arg(long, conflicts_with = "layer")]
     whole: bool,
-    /// With `questions`, `changes`, `statements`, `notes`, `people` and `threads`: only those of this split
+    /// With `questions`, `changes`, `statements`, `notes` and `threads`: only those of this split
     #[arg(long, value_enum)]
     split: Option<SplitName>,
     /// Results for each question; fewer than 20 make recall among 20 smaller
@@ -103,8 +102,6 @@ enum Benchmark {
     Statements,
     /// LoCoMo: what is kept of its turns, beside what was noted of the speakers, a file
     Notes,
-    /// Histories of invented people, and what memory shows of them: a file, or a folder: TOML
-    People,
     /// What a person insisted on in long sessions, and whether their threads keep it, a file: TOML
     Threads,
 }
@@ -129,7 +126,6 @@ impl EvalCommand {
                 | Benchmark::Changes
                 | Benchmark::Statements
                 | Benchmark::Notes
-                | Benchmark::People
                 | Benchmark::Threads
         );
         let reads = matches!(self.benchmark, Benchmark::Questions | Benchmark::Threads);
@@ -141,14 +137,13 @@ impl EvalCommand {
         }
         if self.split.is_some() && !is_split {
             bail!(
-                "--split is for `daybook eval questions`, `changes`, `statements`, `notes`, `people` and `threads`"
+                "--split is for `daybook eval questions`, `changes`, `statements`, `notes` and `threads`"
             );
         }
         let report = match self.benchmark {
             Benchmark::Changes => return self.run_changes(common),
             Benchmark::Statements => return self.run_statements(common),
             Benchmark::Notes => return self.run_notes(common),
-            Benchmark::People => return self.run_people(common),
             Benchmark::Threads => return self.run_threads(common),
             Benchmark::Locomo => self.run_benchmark(common, &load::load_locomo(&self.path)?),
             Benchmark::Longmemeval => {
