@@ -26,7 +26,7 @@ use crate::silent_progress::SilentProgress;
 use crate::stores;
 
 /// Rules stated once each, one more than MEMORY.md has places for in a section.
-const RULES: u64 = 13;
+const RULES: u64 = 17;
 
 /// A data folder whose project `tidepool` has [`RULES`] observations from the session `aaaa`, one for each
 /// event.
