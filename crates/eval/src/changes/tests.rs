@@ -22,7 +22,7 @@ fn memory_keeps_up_with_the_cases_to_tune_on() {
     let split = Some(crate::Split::Tune);
     let report = daybook_testkit::run(run_changes(&cases, split, &fresh, &options)).unwrap();
     let scores = [
-        ("first in recall", report.first_in_recall, 0.8),
+        ("first in recall", report.first_in_recall, 0.78),
         ("first in one memory of all", report.first_in_crowd, 0.6),
         ("alone in MEMORY.md", report.alone_in_files, 0.78),
         ("right way round", report.right_way_round, 0.95),

@@ -13,7 +13,7 @@ use crate::consolidate::statement::{Denial, PATTERNS, Qualifier, Setting, Statem
 
 /// Raised when texts are parsed in another way by the same lists of words and patterns, and when statements are compared
 /// by other rules.
-const PARSER: u64 = 6;
+const PARSER: u64 = 7;
 
 /// The rules by which texts are parsed, as a number: what other rules made is parsed again.
 static RULES: LazyLock<u128> = LazyLock::new(|| {

@@ -117,12 +117,17 @@ impl Statement {
         has(&ADDITION, &lowered(text))
     }
 
-    /// The figure of a value: its text is a number, and `subject` says what it is about.
+    /// The figure of a value: its text is a number, and `subject` says what it is about. People write the words of a name
+    /// apart: they say "the page size" of `PAGE_SIZE in settings.py`.
     pub(super) fn of_value(subject: &str, text: &str) -> Self {
-        let (figures, without) = figures::figures(&lowered(&format!("{subject} {text}")));
+        let (figures, _) = figures::figures(&lowered(text));
+        let topic = content_words(&lowered(&spelled_out(without_file(subject))));
         Self {
             figures,
-            topic: content_words(&without),
+            // One word names many things: "timeout" those of all parts.
+            changes: topic.len() > 1,
+            words: topic.clone(),
+            topic,
             ..Self::default()
         }
     }
@@ -147,6 +152,26 @@ impl Statement {
     pub(super) fn settings(&self) -> impl Iterator<Item = &Setting> {
         self.choices.iter().chain(&self.states)
     }
+}
+
+/// The name of "NAME in FILE".
+fn without_file(subject: &str) -> &str {
+    match subject.split_once(" in ") {
+        Some((name, file)) if !file.contains(char::is_whitespace) => name,
+        _ => subject,
+    }
+}
+
+/// A name with blanks between its words: `page size` of `PAGE_SIZE` and `page Size` of `pageSize`.
+fn spelled_out(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        if c.is_uppercase() && words.ends_with(char::is_lowercase) {
+            words.push(' ');
+        }
+        words.push(if matches!(c, '_' | '-' | '.') { ' ' } else { c });
+    }
+    words
 }
 
 /// A comma before a clause of its own as a semicolon: "it never worked, let's drop it".
@@ -302,6 +327,19 @@ mod tests {
         ] {
             let parsed = Statement::parse(text);
             assert!(parsed.withdrawn.contains(&words(old)), "{text}: {parsed:?}");
+        }
+    }
+
+    #[test]
+    fn the_words_of_a_name_are_those_that_people_say() {
+        let said = Statement::parse("the page size is 24");
+        for subject in [
+            "PAGE_SIZE in settings.py",
+            "pageSize in src/app.ts",
+            "page-size",
+        ] {
+            let value = Statement::of_value(subject, "30");
+            assert_eq!(value.topic, said.topic, "{subject}");
         }
     }
 

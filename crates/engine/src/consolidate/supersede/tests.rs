@@ -75,6 +75,46 @@ fn the_last_pick_from_a_list_ends_those_before_it() {
     );
 }
 
+/// What was said of a number, and what an edit sets it to later, in the name that the code has for it.
+#[test]
+fn a_value_that_an_edit_sets_ends_what_was_said_of_its_number() {
+    let ended = |said: &str, name: &str, number: &str| {
+        let mut set = observed(Kind::Value, number, 9);
+        set.subject = Some(name.to_owned());
+        let all = merged(&[observed(Kind::Fact, said, 1), set]);
+        let found = changes(&all).changes;
+        let texts = found.iter().map(|it| all[it.earlier].text.clone());
+        texts.collect::<Vec<_>>()
+    };
+    for (said, name, number) in [
+        ("the page size is 24", "PAGE_SIZE in settings.py", "30"),
+        (
+            "we agreed on a page size of 24",
+            "pageSize in src/app.ts",
+            "30",
+        ),
+        (
+            "the idle timeout is 30 s",
+            "idle_timeout in config.yaml",
+            "45 s",
+        ),
+    ] {
+        assert_eq!(ended(said, name, number), [said]);
+    }
+    for (said, name, number) in [
+        ("the page size is 24", "PAGE_SIZE in settings.py", "24"),
+        ("the page has 3 columns", "PAGE_SIZE in settings.py", "30"),
+        ("the import timeout is 20 s", "TIMEOUT in serve.py", "30 s"),
+        (
+            "the page size is about 3 kB",
+            "PAGE_SIZE in settings.py",
+            "30",
+        ),
+    ] {
+        assert_eq!(ended(said, name, number), Vec::<String>::new());
+    }
+}
+
 #[test]
 fn what_one_speaker_says_of_themselves_is_no_news_of_another() {
     let by = |speaker: &str, text: &str, at| Observation {
