@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
 
 use crate::han::is_chinese;
+use crate::lazy_pattern::{LATIN, with_word_letters};
 use crate::pattern_set::PatternSet;
 
 /// The languages of the extractive extractor, best first. Sessions in other languages get
@@ -161,36 +162,6 @@ const SECTIONS: [(Cue, &str); 34] = [
     (Cue::Habit, "habit"),
 ];
 
-/// A pattern with word characters and digits of the languages' own letters: those of every script make sets of patterns
-/// twenty times larger, and slow.
-fn of_latin(pattern: &str) -> String {
-    let mut found = String::with_capacity(2 * pattern.len());
-    let mut in_class = false;
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        let class = match (c, chars.as_str().chars().next()) {
-            ('\\', Some('w')) => Some("0-9a-z_À-ɏ"),
-            ('\\', Some('d')) => Some("0-9"),
-            _ => None,
-        };
-        match class {
-            Some(class) if in_class => found.push_str(class),
-            Some(class) => found.extend(["[", class, "]"]),
-            None => found.push(c),
-        }
-        match c {
-            '\\' => {
-                let escaped = chars.next();
-                found.extend(escaped.filter(|_| class.is_none()));
-            }
-            '[' => in_class = true,
-            ']' => in_class = false,
-            _ => {}
-        }
-    }
-    found
-}
-
 /// The cues of one section. Patterns are built when first needed: most windows need few of them.
 #[derive(Debug)]
 struct CueSet {
@@ -205,7 +176,11 @@ impl CueSet {
     }
 
     fn set(&self) -> &PatternSet {
-        let patterns = || self.lines.iter().map(|(_, pattern)| of_latin(pattern));
+        let patterns = || {
+            self.lines
+                .iter()
+                .map(|(_, pattern)| with_word_letters(pattern, LATIN))
+        };
         self.set.get_or_init(|| PatternSet::new(patterns()))
     }
 

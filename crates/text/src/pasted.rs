@@ -11,15 +11,15 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use crate::lazy_pattern::constant_regex;
 use crate::quotation::quoted_passages;
 use regex::{Regex, RegexSet};
 
 /// Lines that begin a mail of which the rest of the message is a part.
 static MAIL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"(?i)^\s*(-{3,}\s*(original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht)|begin forwarded message|anfang der weitergeleiteten nachricht)",
     )
-    .expect("the pattern is constant")
 });
 
 /// The same, where the line ends in a colon.
@@ -36,8 +36,7 @@ static QUOTED_MAIL: LazyLock<RegexSet> = LazyLock::new(|| {
 static HEADER: LazyLock<Regex> = LazyLock::new(|| {
     let names =
         "from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|datum|gesendet|de|à|objet";
-    Regex::new(&format!(r"(?i)^\s*\*{{0,2}}({names})\s?:\*{{0,2}}\s+\S"))
-        .expect("the pattern is constant")
+    constant_regex(&format!(r"(?i)^\s*\*{{0,2}}({names})\s?:\*{{0,2}}\s+\S"))
 });
 
 /// Lines of a chat: a time with a speaker, or a speaker in angle brackets.
@@ -63,42 +62,37 @@ static ANNOUNCES: LazyLock<RegexSet> = LazyLock::new(|| {
 
 /// An announcement of a review with the review after its colon: "I got this feedback: The function …".
 static REVIEW: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"(?i)\b(feedback|(review|pr|bot|copilot|bugbot|coderabbit)('s)? (comments?|feedback|notes?|findings?|suggestions?)|(comments?|findings?|suggestions?) (from|by|of) \S+|rückmeldung(en)?|anmerkung(en)?|retours?|comentarios?)\b[^.:?!\n]{0,48}:",
     )
-    .expect("the pattern is constant")
 });
 
 /// A person speaks of themselves, to the agent, or of both.
 static SPEAKS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"(?i)\b(i|i['’](d|m|ve|ll)|we|we['’](d|re|ve|ll)|you|you['’](d|re|ve|ll)|your|my|mine|our|ours|us|me|let['’]?s|please|pls|(can|could|would) (you|we|i)|ich|wir|mir|mich|uns|du|dein\w*|mein\w*|unser\w*|bitte|je|j['’]|nous|moi|mon|notre|tu|ton|yo|nosotros|mi|mis|nuestr\w+|por favor)\b",
     )
-    .expect("the pattern is constant")
 });
 
 /// Names in code: calls, identifiers of several words, files with lines.
 static CODE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"\b\w+\(\)|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b\w+_\w+|\b\w+\.(rs|go|ts|tsx|js|py|java|rb|c|h|cpp|cs|kt|swift|php|sh|json|ya?ml|toml|md)\b|`[^`]+`",
     )
-    .expect("the pattern is constant")
 });
 
 /// The words of a reviewer: what is wrong, and what should be considered.
 static REVIEWS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"(?i)\b(should|consider(ing)?|however|lacks?|missing|potential(ly)?|misleading|inconsisten\w+|unnecessar\w+|duplicat\w+|redundant|silently|incorrect\w*|this (means|could|can|may|might|makes|would|allows|test|change|function|method|approach|creates|causes)|ensures?|rather than|instead of|brittle|unclear|confusing|suggest\w*|recommend\w*|could (be|allow|lead|cause|break|result))\b",
     )
-    .expect("the pattern is constant")
 });
 
 /// A message that begins with an order to the agent.
 static ORDERS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"(?i)^\W*(fix|add|use|make|write|remove|update|implement|change|create|rename|move|delete|build|run|test|refactor|replace|extract|split|drop|keep|always|never|don['’]t|do not|note|remember|ensure|make sure)\b",
     )
-    .expect("the pattern is constant")
 });
 
 /// Bytes from which on a message can be a reviewer's.

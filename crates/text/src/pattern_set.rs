@@ -23,7 +23,10 @@ pub(crate) struct PatternSet {
 impl PatternSet {
     /// Parses constant patterns, without compiling them.
     pub(crate) fn new(sources: impl IntoIterator<Item = String>) -> Self {
-        let patterns: Vec<LazyPattern> = sources.into_iter().map(LazyPattern::new).collect();
+        let patterns: Vec<LazyPattern> = sources
+            .into_iter()
+            .map(|it| LazyPattern::new(&it))
+            .collect();
         let mut literals: Vec<(&[u8], Vec<usize>)> = Vec::new();
         let mut without = Vec::new();
         for (number, pattern) in patterns.iter().enumerate() {

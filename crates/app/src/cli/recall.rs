@@ -9,7 +9,7 @@ use daybook_domain::index::MemoryLayer;
 use daybook_engine::recall::confidence::Likelihood;
 use daybook_engine::recall::interface_use::InterfaceUse;
 use daybook_engine::recall::search::excerpt::from_best_passage;
-use daybook_engine::recall::search::{RankedAnswer, RecallResult};
+use daybook_engine::recall::search::{RankedAnswer, RecallResult, prepare};
 
 use serde_json::Value;
 
@@ -73,6 +73,8 @@ impl RecallCommand {
             let example = suggest::command_of(&["recall", "what did we decide"]);
             bail!("the question is empty; ask one, such as `{example}`");
         }
+        // While the memory is opened.
+        std::thread::spawn(prepare);
         let daybook = Daybook::open_existing(common)?;
         let mut scopes = self.scope.clone();
         let mut caller = self.caller.named();

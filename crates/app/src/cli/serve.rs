@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use daybook_engine::recall::search::prepare;
 
 use super::CommonArgs;
 use crate::background;
@@ -63,6 +64,8 @@ impl ServeCommand {
         }
         let daybook = Arc::new(Daybook::open_or_create(common)?);
         let stop = stop_on_interrupt()?;
+        // Before the first question comes.
+        std::thread::spawn(prepare);
         background::start(
             daybook.root.clone(),
             common.set.clone(),

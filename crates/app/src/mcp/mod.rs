@@ -36,6 +36,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
+use daybook_engine::recall::search::prepare;
 use daybook_engine::stop::Stop;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -80,6 +81,8 @@ async fn serve(server: MemoryServer) -> Result<ExitCode> {
     let (input, output) = stdio_pipes();
     match server.serve(LineTransport::new(input, output)).await {
         Ok(running) => {
+            // The first question comes a little later, and is answered sooner then.
+            std::thread::spawn(prepare);
             running.waiting().await.context("the server ended early")?;
             Ok(ExitCode::SUCCESS)
         }

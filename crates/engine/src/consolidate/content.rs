@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use daybook_text::lazy_pattern::constant_regex;
 use daybook_text::tokens::{TokenKind, for_each_token, index_text};
 use regex::Regex;
 
@@ -39,8 +40,9 @@ static SYNONYMS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
 
 /// Words between which the order matters.
 static ORDERED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(before|after|then|over|instead|rather|from|into|until|than|not|vor|nach|statt|bevor|nachdem|antes|después|avant|après)\b")
-        .expect("the pattern is constant")
+    constant_regex(
+        r"(?i)\b(before|after|then|over|instead|rather|from|into|until|than|not|vor|nach|statt|bevor|nachdem|antes|después|avant|après)\b",
+    )
 });
 
 /// Least share of their words that two long statements of the same content have in common.

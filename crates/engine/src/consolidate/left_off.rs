@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use daybook_domain::Outcome;
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use super::done::is_shared_branch;
@@ -80,9 +81,8 @@ pub(super) fn left_off_section(
 }
 
 /// An issue's identifier, as trackers write it: `ABC-12`, `#12`.
-static ISSUE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b[a-z]{2,10}-\d{1,6}\b|#\d{1,6}\b").expect("the pattern is constant")
-});
+static ISSUE: LazyLock<Regex> =
+    LazyLock::new(|| constant_regex(r"(?i)\b[a-z]{2,10}-\d{1,6}\b|#\d{1,6}\b"));
 
 /// Whether later work is about the issue that an open end names: its branch, its plan or one of its commits has the
 /// identifier. What is open then stands with that work.

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use daybook_domain::{Evidence, ObservationKind, SessionId};
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use super::merge::MergedObservation;
@@ -152,34 +153,30 @@ fn is_worth_lasting(text: &str) -> bool {
 
 /// Words of a rule, in the languages of the extraction without a model.
 static RULE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"(?i)(^|\(|[.,;:!] |\bplease |\band |\bno )(don['’]t|do not)\b|\b(always|never|prefer|instead of|rather than|avoid|must|only when|stop \w+ing|no more|immer|nie(mals)?|statt|kein\w*|nur wenn|hör auf|toujours|jamais|plutôt|arrête|siempre|nunca|en vez de|deja de)\b|\buse [^,.;]+,? not\b|不要|必须|只能|一律|禁止",
     )
-    .expect("the pattern is constant")
 });
 
 /// Words that tell how something is to be from now on.
 static HOW_IT_IS_TO_BE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"(?i)\b(should|must|needs? to|have to|has to|want to|only|every|each|all|always|never|no longer|once we|same|default|optional|instead|rather|on purpose|let['’]s (use|store|call|keep|name)|keep|use|without|soll\w*|muss|müssen|nur|jede\w*|alle|immer|nie|statt|toujours|jamais|doit|doivent|chaque|seulement|debe\w*|siempre|nunca|solo|sólo|cada|todos)\b|[:→] (only|inline|always|never)\b|应该|必须|只|每|一律|统一|不再|始终",
     )
-    .expect("the pattern is constant")
 });
 
 /// Words that only the conversation around them explains.
 static POINTS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"(?i)^(this|that|these|those|it|they|das|dies\w*|esto|eso|ça|cela|这|那)\b|\b(this|that|these|those) (from|to|should|would|will|is|was|in|as|again|too|instead|for|with)\b|\b(this|that|these|those|it)[.,!…]?$|\blet['’]s \w+ (it|this|that)\b",
     )
-    .expect("the pattern is constant")
 });
 
 /// The verb with which an option names one piece of work.
 static PIECE_OF_WORK: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"(?i)(^|→ |^quick \w+(?: now)? [-–—:] )(add|share|fix|remove|delete|rename|update|duplicate|move|create|run|rerun|write|extract|skip|commit|push|merge|rebase|open|close|file|try|test|check|review|refactor|bump|revert|apply|address|split|missing|implement|investigate|proceed|continue)\b",
     )
-    .expect("the pattern is constant")
 });
 
 /// Whether a decision accepted one piece of work that an agent offered: once it is done, it tells little.

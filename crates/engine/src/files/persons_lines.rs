@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use daybook_domain::{EventSeq, Observation, ObservationId, ObservationKind, SessionId};
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use super::entry::{EntryId, PageBlock, is_pinned, main_words, parse_blocks};
@@ -178,17 +179,14 @@ fn subject_of(observation: &Observation) -> Option<&str> {
 
 /// What the engine writes after an entry's words: how often, on which branch, and when.
 static APPENDED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"^(\d+ times in (one session|\d+ sessions)|(.+, )?(\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|undated)|to review: .+|open: .+ was stated at the same time)$",
     )
-    .expect("the pattern is constant")
 });
 
 /// The past of a statement, which the engine writes in brackets.
-static PAST: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r" \(before (\d{1,2} [A-Z][a-z]{2}|undated): .*\)$")
-        .expect("the pattern is constant")
-});
+static PAST: LazyLock<Regex> =
+    LazyLock::new(|| constant_regex(r" \(before (\d{1,2} [A-Z][a-z]{2}|undated): .*\)$"));
 
 /// The words of an entry's line: without the item's dash, citations, and what the engine writes around them.
 #[must_use]

@@ -9,6 +9,7 @@
 use std::sync::LazyLock;
 
 use daybook_domain::{Descriptor, Event, ObservationKind, Origin};
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use crate::extract::ObservationDraft;
@@ -35,7 +36,7 @@ static ABOUT_YOU: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(?:debes|deberías|tienes que|no debes|tus respuestas)\b",
     ]
     .join("|");
-    Regex::new(&format!("(?i){pattern}")).expect("the pattern is constant")
+    constant_regex(&format!("(?i){pattern}"))
 });
 
 /// Whether sessions of this name are those of one agent with a memory of its own.
@@ -133,20 +134,20 @@ static OF_PERSON: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = format!(
         r"(?i)\bI (?:always |never |usually |really |don't )?(?:{verbs})\b|\bI'm\b|\bmy (?:name|favou?rite)\b|\bich (?:mag|bevorzuge|hasse|bin|habe|wohne)\b|\bje (?:préfère|déteste|suis)\b|\bprefiero\b"
     );
-    Regex::new(&pattern).expect("the pattern is constant")
+    constant_regex(&pattern)
 });
 
 /// What makes an order one for all times.
 static LASTS: LazyLock<Regex> = LazyLock::new(|| {
     let words = "always|never|from now on|every time|whenever|only ever|immer|nie|niemals|ab jetzt|toujours|\
                  jamais|siempre|nunca";
-    Regex::new(&format!(r"(?i)\b(?:{words})\b")).expect("the pattern is constant")
+    constant_regex(&format!(r"(?i)\b(?:{words})\b"))
 });
 
 /// What makes it one for all places.
 static EVERYWHERE: LazyLock<Regex> = LazyLock::new(|| {
     let words = "everywhere|in (?:every|all|any) (?:rooms?|projects?|teams?|conversations?)|überall|partout";
-    Regex::new(&format!(r"(?i)\b(?:{words})\b")).expect("the pattern is constant")
+    constant_regex(&format!(r"(?i)\b(?:{words})\b"))
 });
 
 fn is_about_agent(agent: &str, text: &str) -> bool {

@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use daybook_domain::Citation;
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use super::HANDBOOK;
 
-static CITATION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\s*\[([^\[\]\s]+:L[0-9][0-9,L-]*)\]\.?$").expect("the pattern is constant")
-});
+static CITATION: LazyLock<Regex> =
+    LazyLock::new(|| constant_regex(r"\s*\[([^\[\]\s]+:L[0-9][0-9,L-]*)\]\.?$"));
 
 /// The lines of a page that are not the agent's, without blank ones.
 pub(super) fn foreign_lines(text: &str) -> Vec<&str> {

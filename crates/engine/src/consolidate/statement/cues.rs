@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use daybook_text::lazy_pattern::LazyPattern;
+use daybook_text::lazy_pattern::{LazyPattern, constant_regex};
 use regex::{Captures, Regex};
 
 /// All patterns.
@@ -68,13 +68,12 @@ const COUNTED: &str = "counted";
 
 impl SettingPattern {
     fn new(line: &str) -> Self {
-        static CLASS: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r"(\[\\w[^\]]*\])\{([0-9]+),([0-9]+)\}\?").expect("the pattern is constant")
-        });
+        static CLASS: LazyLock<Regex> =
+            LazyLock::new(|| constant_regex(r"(\[\\w[^\]]*\])\{([0-9]+),([0-9]+)\}\?"));
         let most = CLASS.captures(line).and_then(|class| class[3].parse().ok());
         let line = CLASS.replace(line, format!("(?P<{COUNTED}>$1{{$2,}}?)"));
         Self {
-            pattern: LazyPattern::new(line),
+            pattern: LazyPattern::new(&line),
             most: most.unwrap_or(usize::MAX),
         }
     }

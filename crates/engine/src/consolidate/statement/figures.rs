@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use super::Setting;
@@ -33,15 +34,16 @@ static MEASURES: LazyLock<Vec<Measure>> = LazyLock::new(|| {
     ];
     let compiled = measures.into_iter().map(|(name, pattern)| Measure {
         name,
-        pattern: Regex::new(&pattern).expect("the patterns are constant"),
+        pattern: constant_regex(&pattern),
     });
     compiled.collect()
 });
 
 /// A number with the word before and the word after it.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:(?P<name>[\p{L}][\p{L}\d_+/-]*) )?\bv?(?P<number>\d+(?:[.,]\d+)*)\b(?: (?P<of>\p{L}[\p{L}_-]+))?")
-        .expect("the pattern is constant")
+    constant_regex(
+        r"(?:(?P<name>[\p{L}][\p{L}\d_+/-]*) )?\bv?(?P<number>\d+(?:[.,]\d+)*)\b(?: (?P<of>\p{L}[\p{L}_-]+))?",
+    )
 });
 
 static NAMELESS: LazyLock<Vec<&str>> = LazyLock::new(|| NO_NAMES.split_whitespace().collect());

@@ -7,7 +7,7 @@ pub(super) mod figures;
 
 use std::sync::LazyLock;
 
-use daybook_text::lazy_pattern::LazyPattern;
+use daybook_text::lazy_pattern::{LazyPattern, constant_regex};
 use regex::Regex;
 
 use super::content::{ContentWord, ContentWords, content_words, lowered};
@@ -204,8 +204,9 @@ fn clauses(low: &str) -> impl Iterator<Item = &str> {
 
 /// Since when something holds, before what holds.
 static SINCE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:since|from|as of|starting) (?:today|yesterday|tomorrow|now on|now|(?:this|next|last) \w+|\w+day),? (?:on,? )?")
-        .expect("the pattern is constant")
+    constant_regex(
+        r"^(?:since|from|as of|starting) (?:today|yesterday|tomorrow|now on|now|(?:this|next|last) \w+|\w+day),? (?:on,? )?",
+    )
 });
 
 /// "the vault is in Oban" of "remember: the vault is in Oban".

@@ -9,6 +9,7 @@
 use std::sync::LazyLock;
 
 use daybook_domain::{Event, ObservationKind as Kind, Origin};
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use super::clauses::{remove_requests, shorten};
@@ -134,8 +135,9 @@ fn accepted(
 
 /// Words that turn an option down instead of choosing it.
 static REFUSES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(doesn't|don't|do not|does not|not|isn't|won't|can't|cannot|neither|never|wrong|drop|skip|without)\b")
-        .expect("the pattern is constant")
+    constant_regex(
+        r"\b(doesn't|don't|do not|does not|not|isn't|won't|can't|cannot|neither|never|wrong|drop|skip|without)\b",
+    )
 });
 
 /// The sessions in which the agent goes on. Others are of what it works on: "the cart lives in the session".
@@ -170,8 +172,9 @@ struct OfferedOption {
 }
 
 static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^[\s|#>*-]*(?:\*\*|__)?(?i:option|approach|choice|variant|plan)?\s*(?:\*\*)?(\d{1,2}|[A-Ha-h])(?:\*\*)?\s*(?:[.):]|[-–—]\s|\|)(?:\*\*)?\s*(\S.*)$")
-        .expect("the pattern is constant")
+    constant_regex(
+        r"^[\s|#>*-]*(?:\*\*|__)?(?i:option|approach|choice|variant|plan)?\s*(?:\*\*)?(\d{1,2}|[A-Ha-h])(?:\*\*)?\s*(?:[.):]|[-–—]\s|\|)(?:\*\*)?\s*(\S.*)$",
+    )
 });
 
 /// The options of the last list in the agent's message: labels in order, from 1 or A.
@@ -234,7 +237,7 @@ static PICK: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"^(\d{1,2}|[A-H])[,;:.]?\s+(?:please|for now|is fine|sounds|looks|but|and|makes sense|seems|it is)\b",
     ]
     .iter()
-    .map(|p| Regex::new(p).expect("the patterns are constant"))
+    .map(|p| constant_regex(p))
     .collect()
 });
 
@@ -289,10 +292,9 @@ fn find_agreement(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
 
 /// A question whether to do something lasting, such as "Should I store uploads in S3 instead of local disk?".
 static ASKED_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"(?i)^(?:so,? )?(?:should|shall) (?:i|we) ((?:use|switch|move|keep|store|default|replace|rename|drop|make|treat)\b.{8,}|.{4,}\b(?:instead of|rather than)\b.{4,})\?$",
     )
-    .expect("the pattern is constant")
 });
 
 /// What the last question of the agent's message would change, unless it leaves a choice.

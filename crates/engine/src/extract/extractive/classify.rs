@@ -9,6 +9,7 @@
 use std::sync::LazyLock;
 
 use daybook_domain::ObservationKind as Kind;
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use super::clauses::judged_words;
@@ -422,8 +423,7 @@ fn score_decision(
 
 /// The label of an option in an agent's list.
 static OPTION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:option|approach|choice|variant|plan|number) #?(?:\d{1,2}|[a-h])\b")
-        .expect("the pattern is constant")
+    constant_regex(r"\b(?:option|approach|choice|variant|plan|number) #?(?:\d{1,2}|[a-h])\b")
 });
 
 /// Whether a sentence says little beside the label of an option ("let's go with option 1"), which the agent's list explains.

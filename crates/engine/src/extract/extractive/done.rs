@@ -9,6 +9,7 @@
 use std::sync::LazyLock;
 
 use daybook_domain::extraction::CitedText;
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use super::actions::{ActionKind, AgentAction};
@@ -22,20 +23,19 @@ use super::words::content_words;
 const WORDS: usize = 2;
 
 static MESSAGE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"\bgit\b[^\n;|]*?\bcommit\b[^\n;|]*?\s(?:-[a-zA-Z]*m|--message[= ])\s*(?:"\$\(cat <<-?\s*['"]?\w+['"]?\s*\n\s*([^\n]+)|"([^"\n$]+)|'([^'\n]+))"#)
-        .expect("the pattern is constant")
+    constant_regex(
+        r#"\bgit\b[^\n;|]*?\bcommit\b[^\n;|]*?\s(?:-[a-zA-Z]*m|--message[= ])\s*(?:"\$\(cat <<-?\s*['"]?\w+['"]?\s*\n\s*([^\n]+)|"([^"\n$]+)|'([^'\n]+))"#,
+    )
 });
 
 static SCRATCH: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\bgit init\b|\bmktemp\b|\bcd\s+\S*(/tmp|/var/folders|\$TMP|\$\{TMP)")
-        .expect("the pattern is constant")
+    constant_regex(r"\bgit init\b|\bmktemp\b|\bcd\s+\S*(/tmp|/var/folders|\$TMP|\$\{TMP)")
 });
 
 static EMPTY: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"(?i)^(merge\b|initial commit|first commit|wip\b|init\b|fixup!|squash!|tests?$|update$)",
     )
-    .expect("the pattern is constant")
 });
 
 /// The subjects of the commits that were made in the window from index `from` on, in order, each once.

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 
 use daybook_domain::{Event, ObservationKind as Kind, Origin};
 use daybook_text::instruction::is_instruction;
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use super::actions::{AgentAction, base};
@@ -137,13 +138,15 @@ fn same_check(failed: &AgentAction<'_>, later: &AgentAction<'_>) -> bool {
 }
 
 static ERROR_WORDS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(error|fail(ed|ure)?|fatal|panic(ked)?|expected|cannot|can't|could not|unable|missing|mismatch|undefined|invalid|denied|refused|timed? ?out|not (found|checked|allowed|supported|set|valid|equal)|no such|exception|assert\w*|conflict|unused|deprecated|warning|returns?|unexpected|violat\w+|must|should)\b")
-        .expect("the pattern is constant")
+    constant_regex(
+        r"(?i)\b(error|fail(ed|ure)?|fatal|panic(ked)?|expected|cannot|can't|could not|unable|missing|mismatch|undefined|invalid|denied|refused|timed? ?out|not (found|checked|allowed|supported|set|valid|equal)|no such|exception|assert\w*|conflict|unused|deprecated|warning|returns?|unexpected|violat\w+|must|should)\b",
+    )
 });
 
 static NOISE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\s*(exit code|exited with|process exited|=== |--- (fail|pass)|fail\b|ok\b|pass\b|\?\s|#|\$ |\[[\w:.-]+\] (\$|error)|error task failed|error: (recipe|process|script|command)|make(\[\d+\])?: \*\*\*|npm err! (code|errno|a complete)|\d+ (issues?|errors?|failed|failures?)\b|collected \d|={3,}|-{3,}|_{3,}|traceback|stack trace|test result:|failures?:|errors?:?$)|elifecycle")
-        .expect("the pattern is constant")
+    constant_regex(
+        r"(?i)^\s*(exit code|exited with|process exited|=== |--- (fail|pass)|fail\b|ok\b|pass\b|\?\s|#|\$ |\[[\w:.-]+\] (\$|error)|error task failed|error: (recipe|process|script|command)|make(\[\d+\])?: \*\*\*|npm err! (code|errno|a complete)|\d+ (issues?|errors?|failed|failures?)\b|collected \d|={3,}|-{3,}|_{3,}|traceback|stack trace|test result:|failures?:|errors?:?$)|elifecycle",
+    )
 });
 
 /// The first line of output that describes the error; `None` if there is none, or if it
@@ -195,20 +198,21 @@ fn cause_between(talk: &WindowConversation<'_>, from: usize, to: usize) -> Optio
 }
 
 static ANNOUNCEMENT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(ah|oh|ok|okay|now|good|great|hm+)?[,!.]?\s*(now )?(i (can )?(now )?(see|found|understand|know)|found|got|here's|this is|that's|there's)( exactly)?( it| (the|what the) (actual |real |root )?(issue|problem|bug|cause|error)( is| was)?( clear| clearly| now)?)?\s*(:|-|–|—|\.)\s+")
-        .expect("the pattern is constant")
+    constant_regex(
+        r"(?i)^(ah|oh|ok|okay|now|good|great|hm+)?[,!.]?\s*(now )?(i (can )?(now )?(see|found|understand|know)|found|got|here's|this is|that's|there's)( exactly)?( it| (the|what the) (actual |real |root )?(issue|problem|bug|cause|error)( is| was)?( clear| clearly| now)?)?\s*(:|-|–|—|\.)\s+",
+    )
 });
 
 static PLACE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(the|this) (actual |real |root |underlying )?(issue|problem|bug|error|failure|cause) (is|was|comes from|occurs|lies) (in|at|with|on|here|from|inside|around)\b")
-        .expect("the pattern is constant")
+    constant_regex(
+        r"^(the|this) (actual |real |root |underlying )?(issue|problem|bug|error|failure|cause) (is|was|comes from|occurs|lies) (in|at|with|on|here|from|inside|around)\b",
+    )
 });
 
 static WAS_THE_CAUSE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    constant_regex(
         r"^(the|this) (actual |real |root |underlying )?(bug|issue|problem|cause|error) was\b",
     )
-    .expect("the pattern is constant")
 });
 
 /// The cause that the agent names in a sentence, without hedging and with enough content words, and without the

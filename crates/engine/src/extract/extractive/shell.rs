@@ -7,6 +7,7 @@
 
 use std::sync::LazyLock;
 
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 /// Most simple commands of one line.
@@ -108,8 +109,7 @@ const WITH_SUBCOMMANDS: [(&str, &[&str]); 20] = [
 
 /// An edit of a file in place, with its script in single or in double quotes.
 static SED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"\bsed (?:-\S+ )*-i\S* (?:-\S+ )*(?:'([^']*)'|"([^"]*)") ([^\s;|&]+)"#)
-        .expect("the pattern is constant")
+    constant_regex(r#"\bsed (?:-\S+ )*-i\S* (?:-\S+ )*(?:'([^']*)'|"([^"]*)") ([^\s;|&]+)"#)
 });
 
 /// The names of the files that a command line's `sed -i` changes, each with the texts that it puts into it.

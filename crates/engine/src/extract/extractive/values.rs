@@ -9,6 +9,7 @@
 use std::sync::LazyLock;
 
 use daybook_domain::{Event, ObservationKind as Kind};
+use daybook_text::lazy_pattern::constant_regex;
 use regex::{Captures, Regex};
 
 use super::actions::{ActionKind, AgentAction};
@@ -28,13 +29,15 @@ const EDITED: i32 = 75;
 const NAMED: i32 = 60;
 
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:^|[\s(~=])(v?\d+(?:[.,]\d+)*)\s?(%|ms|s|secs?|seconds?|minutes?|mins?|h|hours?|days?|weeks?|[kmgt]i?b|px|k)?(?:[\s,.;:!?)]|$)")
-        .expect("the pattern is constant")
+    constant_regex(
+        r"(?:^|[\s(~=])(v?\d+(?:[.,]\d+)*)\s?(%|ms|s|secs?|seconds?|minutes?|mins?|h|hours?|days?|weeks?|[kmgt]i?b|px|k)?(?:[\s,.;:!?)]|$)",
+    )
 });
 
 static SETS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(limit|cap|set|bump|raise|increase|lower|reduce|decrease|change|extend|push|go|make it|update|upgrade|downgrade|pin|at most|no more than|max|maximum|minimum|timeout|threshold|should be|must be|to be|use|down to|up to|default)\b")
-        .expect("the pattern is constant")
+    constant_regex(
+        r"\b(limit|cap|set|bump|raise|increase|lower|reduce|decrease|change|extend|push|go|make it|update|upgrade|downgrade|pin|at most|no more than|max|maximum|minimum|timeout|threshold|should be|must be|to be|use|down to|up to|default)\b",
+    )
 });
 
 static NAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
@@ -44,7 +47,7 @@ static NAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"\b(?:a |the |our )?(?:max(?:imum)? |min(?:imum)? )?([\w`-]{3,30} ?(?:limit|timeout|threshold|size|count|depth|interval|port|width|length|retries|version))\s+(?:of|at|to|is)\s+$",
     ]
     .iter()
-    .map(|p| Regex::new(p).expect("the patterns are constant"))
+    .map(|p| constant_regex(p))
     .collect()
 });
 

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use daybook_domain::{Event, Origin};
+use daybook_text::lazy_pattern::constant_regex;
 use daybook_text::pasted::typed;
 use regex::Regex;
 
@@ -44,21 +45,14 @@ const VERBS: [&str; 22] = [
     "can", "cannot", "will", "lives", "wants", "prefers", "likes", "requires", "owns", "works",
 ];
 
-static CODE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new("`([^`]+)`").expect("the pattern is constant"));
-static QUOTE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new("[\"“”]([^\"“”]+)[\"“”]").expect("the pattern is constant"));
-static MARKER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\[REDACTED[^\]]*\]").expect("the pattern is constant"));
-static NUMBER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\d+(?:[.,]\d+)*").expect("the pattern is constant"));
+static CODE: LazyLock<Regex> = LazyLock::new(|| constant_regex("`([^`]+)`"));
+static QUOTE: LazyLock<Regex> = LazyLock::new(|| constant_regex("[\"“”]([^\"“”]+)[\"“”]"));
+static MARKER: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"\[REDACTED[^\]]*\]"));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"\d+(?:[.,]\d+)*"));
 /// A number with nothing but punctuation and a short unit around it.
-static NUMERIC: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^[$€£~<>=≤≥+x-]*\d[\d.,:/–%$€£+x-]*[a-zA-Zµ°]{0,3}$")
-        .expect("the pattern is constant")
-});
-static DAY: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^\d{4}-\d\d-\d\d$").expect("the pattern is constant"));
+static NUMERIC: LazyLock<Regex> =
+    LazyLock::new(|| constant_regex(r"^[$€£~<>=≤≥+x-]*\d[\d.,:/–%$€£+x-]*[a-zA-Zµ°]{0,3}$"));
+static DAY: LazyLock<Regex> = LazyLock::new(|| constant_regex(r"^\d{4}-\d\d-\d\d$"));
 
 /// The text of one event, with derived forms that are computed on first use.
 #[derive(Debug)]

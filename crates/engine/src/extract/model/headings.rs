@@ -8,6 +8,7 @@
 use std::sync::LazyLock;
 
 use daybook_domain::{Event, Origin};
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use super::tiers::{Tier, select_rows, tiers_of};
@@ -24,13 +25,11 @@ const WIDEST_GAP: &str = "> Left out: 9999 messages\n\n";
 
 static ENVELOPE: LazyLock<Regex> = LazyLock::new(|| {
     let tag = r"(?is)^<system_message(_silent)?(\s[^>]*)?>(.*)</system_message(_silent)?>$";
-    Regex::new(tag).expect("the pattern is constant")
+    constant_regex(tag)
 });
-static ORIGIN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?i)\sorigin\s*=\s*(?:"([^"]*)"|'([^']*)')"#).expect("the pattern is constant")
-});
-static ADJACENT: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r">\s*<").expect("the pattern is constant"));
+static ORIGIN: LazyLock<Regex> =
+    LazyLock::new(|| constant_regex(r#"(?i)\sorigin\s*=\s*(?:"([^"]*)"|'([^']*)')"#));
+static ADJACENT: LazyLock<Regex> = LazyLock::new(|| constant_regex(r">\s*<"));
 
 /// Renders the main conversation. `foreground`: a person takes part in it.
 pub(super) fn render(

@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use daybook_domain::ObservationKind;
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use super::answer::{ModelAnswer, Suggestion, UnusableAnswer};
@@ -28,10 +29,8 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("(?i)<(?:/({names})\\s*|({names})({attributes}))>"))
         .expect("the pattern is constant")
 });
-static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'/]+))"#)
-        .expect("the pattern is constant")
-});
+static ATTRIBUTE: LazyLock<Regex> =
+    LazyLock::new(|| constant_regex(r#"([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'/]+))"#));
 
 /// One tag of an answer.
 struct Tag<'a> {

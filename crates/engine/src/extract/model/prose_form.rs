@@ -7,16 +7,15 @@
 
 use std::sync::LazyLock;
 
+use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 /// The marks of a heading or of a list item, with the number of an ordered one.
-static MARKS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*(?:#+\s+|[-*+]\s+|\d{1,3}[.)]\s+)*").expect("the pattern is constant")
-});
+static MARKS: LazyLock<Regex> =
+    LazyLock::new(|| constant_regex(r"^\s*(?:#+\s+|[-*+]\s+|\d{1,3}[.)]\s+)*"));
 /// The heading of a task.
-static TASK: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^task\s+\d{1,3}\s*(?:[:.–-]\s*|$)").expect("the pattern is constant")
-});
+static TASK: LazyLock<Regex> =
+    LazyLock::new(|| constant_regex(r"(?i)^task\s+\d{1,3}\s*(?:[:.–-]\s*|$)"));
 
 /// The names of the form's fields, in lower case.
 const FIELDS: [&str; 15] = [

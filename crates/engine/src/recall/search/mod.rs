@@ -45,6 +45,7 @@ use super::query::Query;
 use super::question_kind::asks_what_holds;
 use super::rank::{RankingQuery, RecallCandidate, ScoreParts, speakers};
 use super::relevance::{QueryWeights, RELEVANT_SHARE};
+use crate::consolidate::PersonsStatement;
 use crate::stage::within;
 
 /// Most answers to one question.
@@ -166,6 +167,22 @@ impl RecallResult {
         }
         self
     }
+}
+
+/// Reads the patterns that nearly every question and its answers are compared with, which takes half as long as the first
+/// answer of a process: for a thread that nothing waits for yet.
+pub fn prepare() {
+    place_asked_for_first(Vec::new(), "", &Dates::of("", Timestamp::ZERO));
+    for asks in [
+        asks_what_holds,
+        cause_first::asks_for_cause,
+        left_off::asks_where_left_off,
+        newest_first::asks_for_past,
+        rule_first::asks_for_rule,
+    ] {
+        asks("");
+    }
+    PersonsStatement::parse(".");
 }
 
 /// Searches memory for a question. Answers are returned best first.
