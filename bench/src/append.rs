@@ -26,7 +26,10 @@ pub(crate) fn durable() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let store = SqliteStore::open(
             &folder.path().join("daybook.db"),
-            SqliteOptions { durability },
+            SqliteOptions {
+                durability,
+                ..SqliteOptions::default()
+            },
         )?;
         let single = runtime.block_on(append_all(&store, singles, 1))?;
         let batched = runtime.block_on(append_all(&store, batches, 100))?;
@@ -60,7 +63,13 @@ pub(crate) fn small() -> Result<Timing> {
     let folder = tempfile::tempdir()?;
     let durability = Durability::Process;
     let file = folder.path().join("daybook.db");
-    let store = SqliteStore::open(&file, SqliteOptions { durability })?;
+    let store = SqliteStore::open(
+        &file,
+        SqliteOptions {
+            durability,
+            ..SqliteOptions::default()
+        },
+    )?;
     let mut singles = runtime.block_on(append_all(&store, APPENDS, 1))?;
     singles.sort();
     Ok(Timing {

@@ -86,7 +86,13 @@ fn next_page(page: &str) -> Option<String> {
 
 fn write_sessions(root: &Path) -> Result<()> {
     let durability = Durability::Process;
-    let store = SqliteStore::open(&root.join("daybook.db"), SqliteOptions { durability })?;
+    let store = SqliteStore::open(
+        &root.join("daybook.db"),
+        SqliteOptions {
+            durability,
+            ..SqliteOptions::default()
+        },
+    )?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()?;

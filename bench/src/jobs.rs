@@ -29,7 +29,10 @@ fn open(root: &Path) -> Result<SqliteStore> {
     let durability = Durability::Process;
     Ok(SqliteStore::open(
         &root.join("daybook.db"),
-        SqliteOptions { durability },
+        SqliteOptions {
+            durability,
+            ..SqliteOptions::default()
+        },
     )?)
 }
 

@@ -121,7 +121,10 @@ fn open_sqlite(root: &Path, durable: bool) -> Result<SqliteStore> {
     } else {
         Durability::Process
     };
-    let options = SqliteOptions { durability };
+    let options = SqliteOptions {
+        durability,
+        ..SqliteOptions::default()
+    };
     Ok(SqliteStore::open(&root.join("daybook.db"), options)?)
 }
 

@@ -202,6 +202,7 @@ async fn measure(folder: &Path, words: &WordList, memories: usize) -> Result<()>
 fn open(folder: &Path) -> Result<SqliteStore> {
     let options = SqliteOptions {
         durability: Durability::Process,
+        ..SqliteOptions::default()
     };
     Ok(SqliteStore::open(&folder.join("daybook.db"), options)?)
 }

@@ -42,7 +42,14 @@ fn main() {
 }
 
 fn fill(path: &Path, durability: Durability, batch: u64, appends: u64) {
-    let store = SqliteStore::open(path, SqliteOptions { durability }).expect("opens");
+    let store = SqliteStore::open(
+        path,
+        SqliteOptions {
+            durability,
+            ..SqliteOptions::default()
+        },
+    )
+    .expect("opens");
     let mut random = SeededRandom(42);
     let mut took = Vec::new();
     let mut worked = Vec::new();
@@ -88,6 +95,7 @@ fn share(path: &Path) {
     const APPENDS: u64 = 200;
     let options = SqliteOptions {
         durability: Durability::Power,
+        ..SqliteOptions::default()
     };
     let store = SqliteStore::open(path, options).expect("opens");
     let began = Instant::now();

@@ -45,7 +45,14 @@ fn main() {
 }
 
 fn dispatch(path: &Path, durability: Durability, dispatches: u64) {
-    let store = SqliteStore::open(path, SqliteOptions { durability }).expect("opens");
+    let store = SqliteStore::open(
+        path,
+        SqliteOptions {
+            durability,
+            ..SqliteOptions::default()
+        },
+    )
+    .expect("opens");
     let store = Arc::new(store);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -7,7 +7,6 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::folders::data_folder;
-use crate::terminal::server_timeout::ServerTimeout;
 use crate::wiring::Daybook;
 
 /// The memory, once it is open, and the last failure to open it.
@@ -100,7 +99,7 @@ impl LazyMemory {
         {
             bail!("{why}");
         }
-        let opened = Daybook::open_for(ServerTimeout::Interactive, self.root.clone(), &self.set);
+        let opened = Daybook::open_beside_others(self.root.clone(), &self.set);
         let failure = opened.as_ref().err().map(|error| format!("{error:#}"));
         open.failure = failure.map(|why| (Instant::now(), why));
         let daybook = Arc::new(opened?);

@@ -20,7 +20,7 @@ use daybook_domain::{Tenant, Timestamp};
 use daybook_engine::files::reindex::reindex_everything;
 use daybook_engine::profile::Ledger;
 use daybook_store::flush_state::{self, Ledgered};
-use daybook_store::sqlite::{self, SqliteOptions, SqliteStore};
+use daybook_store::sqlite::{self, PageCache, SqliteOptions, SqliteStore};
 #[cfg(feature = "postgres")]
 use daybook_store::{PostgresOptions, PostgresStore, Trust, VectorSearch, WaitObserver};
 
@@ -63,10 +63,24 @@ impl Daybook {
         folder: PathBuf,
         set: &[String],
     ) -> Result<Self> {
+        Self::open_with((timeout, PageCache::Large), folder, set)
+    }
+
+    /// Opens the data folder at `folder` for a process that answers an agent now and then, and of which there are as many as
+    /// there are agents.
+    pub(crate) fn open_beside_others(folder: PathBuf, set: &[String]) -> Result<Self> {
+        Self::open_with((ServerTimeout::Interactive, PageCache::Small), folder, set)
+    }
+
+    fn open_with(
+        (timeout, pages): (ServerTimeout, PageCache),
+        folder: PathBuf,
+        set: &[String],
+    ) -> Result<Self> {
         let settings = Settings::load(&folder, set)?;
         redaction::install(&folder, &settings)?;
         match settings.store.clone() {
-            MemoryPlace::Folder => Self::open_file(folder, settings),
+            MemoryPlace::Folder => Self::open_file(folder, settings, pages),
             MemoryPlace::Server {
                 address,
                 ca,
@@ -78,7 +92,7 @@ impl Daybook {
         }
     }
 
-    fn open_file(folder: PathBuf, settings: Settings) -> Result<Self> {
+    fn open_file(folder: PathBuf, settings: Settings, pages: PageCache) -> Result<Self> {
         let durability = match settings.durability {
             DurabilityChoice::Process => sqlite::Durability::Process,
             DurabilityChoice::Power => sqlite::Durability::Power,
@@ -86,7 +100,7 @@ impl Daybook {
         let path = folder.join(DATABASE);
         let tenant = settings.tenant.clone();
         let is_restored = is_database_lost(&folder) && restore_database(&folder)?.is_some();
-        let store = SqliteStore::open(&path, SqliteOptions { durability })
+        let store = SqliteStore::open(&path, SqliteOptions { durability, pages })
             .with_context(|| format!("cannot open {}", data_folder::display_path(&path)))?;
         let database = Arc::new(store);
         let clock = Arc::new(SystemClock);

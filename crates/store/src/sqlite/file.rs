@@ -13,15 +13,16 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::connection::{self, Fault};
 use super::peek::Peek;
-use super::{Durability, LOCK_WAIT, SqliteOptions};
+use super::{Durability, LOCK_WAIT, PageCache, SqliteOptions};
 
 /// Most reading connections that are kept open.
 const READERS: usize = 4;
 /// Pages that a connection keeps in memory, in KiB as SQLite counts them.
-const CACHE: i32 = -49152;
+const LARGE_CACHE: i32 = -49152;
+const SMALL_CACHE: i32 = -1024;
 /// The same for a connection that is open beside [`READERS`] others and is closed after its use: however many
 /// read at once, memory grows by little.
-const SMALL_CACHE: i32 = -512;
+const EXTRA_CACHE: i32 = -512;
 
 /// One SQLite file.
 #[derive(Debug)]
@@ -120,14 +121,14 @@ impl DatabaseFile {
         let mut connection = self.take_idle()?;
         let is_extra = lent.others >= READERS;
         if is_extra {
-            keep_pages(&connection, SMALL_CACHE);
+            keep_pages(&connection, EXTRA_CACHE);
         }
         let outcome = work(&mut connection);
         drop(lent);
         let mut idle = self.idle();
         if idle.len() < READERS {
             if is_extra {
-                keep_pages(&connection, CACHE);
+                keep_pages(&connection, self.cache());
             }
             idle.push(connection);
         }
@@ -139,8 +140,15 @@ impl DatabaseFile {
             return Ok(idle);
         }
         let connection = self.connect()?;
-        keep_pages(&connection, CACHE);
+        keep_pages(&connection, self.cache());
         Ok(connection)
+    }
+
+    fn cache(&self) -> i32 {
+        match self.options.pages {
+            PageCache::Large => LARGE_CACHE,
+            PageCache::Small => SMALL_CACHE,
+        }
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
@@ -303,11 +311,11 @@ mod tests {
         }
         let folder = tempfile::tempdir().expect("a folder");
         let file = DatabaseFile::new(&folder.path().join("a.db"), SqliteOptions::default());
-        let mut wanted = vec![CACHE; READERS];
-        wanted.extend([SMALL_CACHE; 3]);
+        let mut wanted = vec![LARGE_CACHE; READERS];
+        wanted.extend([EXTRA_CACHE; 3]);
         assert_eq!(caches(&file, READERS + 3), wanted);
         // The connections that stay open have their full cache again.
         assert_eq!(file.idle().len(), READERS);
-        assert!(file.idle().iter().all(|idle| cache_of(idle) == CACHE));
+        assert!(file.idle().iter().all(|idle| cache_of(idle) == LARGE_CACHE));
     }
 }

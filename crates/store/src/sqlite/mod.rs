@@ -101,11 +101,23 @@ pub enum Durability {
     Power,
 }
 
+/// How much of the file each open connection keeps in memory. The system keeps the file besides, for all processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PageCache {
+    /// Up to 48 MiB: reading a page again takes some microseconds less.
+    #[default]
+    Large,
+    /// Up to 1 MiB: for a process that answers a question now and then, beside many others.
+    Small,
+}
+
 /// How a [`SqliteStore`] behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SqliteOptions {
     /// What an acknowledged write survives. More costs a disk flush per commit.
     pub durability: Durability,
+    /// How much of the file it keeps in memory.
+    pub pages: PageCache,
 }
 
 /// Documents that wait to be moved into the full-text index together, unless a store sets another number.

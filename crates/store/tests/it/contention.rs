@@ -132,6 +132,7 @@ fn appenders_that_share_a_commit_keep_their_own_outcomes() {
     let folder = tempfile::tempdir().unwrap();
     let options = SqliteOptions {
         durability: Durability::Power,
+        ..SqliteOptions::default()
     };
     let store = SqliteStore::open(&folder.path().join("daybook.db"), options).unwrap();
     std::thread::scope(|scope| {

@@ -38,7 +38,10 @@ fn what_was_appended_is_there_after_opening_again() {
     for durability in [Durability::Process, Durability::Power] {
         let folder = folder();
         let path = folder.path().join("daybook.db");
-        let options = SqliteOptions { durability };
+        let options = SqliteOptions {
+            durability,
+            ..SqliteOptions::default()
+        };
         let store = SqliteStore::open(&path, options).unwrap();
         let append = append(&session("7f78aa01"), events("word", 3));
         run(store.append(&append)).unwrap();
