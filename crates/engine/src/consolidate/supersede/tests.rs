@@ -75,7 +75,7 @@ fn the_last_pick_from_a_list_ends_those_before_it() {
     );
 }
 
-/// What was said of a number, and what an edit sets it to later, in the name that the code has for it.
+/// A number that a person gave, and what an edit sets it to later, in the name that the code has for it.
 #[test]
 fn a_value_that_an_edit_sets_ends_what_was_said_of_its_number() {
     let ended = |said: &str, name: &str, number: &str| {
