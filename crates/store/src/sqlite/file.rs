@@ -296,6 +296,18 @@ mod tests {
     }
 
     #[test]
+    fn a_process_beside_many_others_keeps_few_pages() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = SqliteOptions {
+            pages: PageCache::Small,
+            ..SqliteOptions::default()
+        };
+        let file = DatabaseFile::new(&folder.path().join("a.db"), options);
+        let cache = file.with_idle(|connection| Ok(cache_of(connection)));
+        assert_eq!(cache.expect("a connection"), SMALL_CACHE);
+    }
+
+    #[test]
     fn connections_beyond_those_that_are_kept_take_little_memory() {
         /// The caches of so many connections that are in use at the same time.
         fn caches(file: &DatabaseFile, connections: usize) -> Vec<i32> {
@@ -314,7 +326,7 @@ mod tests {
         let mut wanted = vec![LARGE_CACHE; READERS];
         wanted.extend([EXTRA_CACHE; 3]);
         assert_eq!(caches(&file, READERS + 3), wanted);
-        // The connections that stay open have their full cache again.
+        // The connections that stay open have their whole cache again.
         assert_eq!(file.idle().len(), READERS);
         assert!(file.idle().iter().all(|idle| cache_of(idle) == LARGE_CACHE));
     }

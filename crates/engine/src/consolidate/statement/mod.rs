@@ -124,8 +124,6 @@ impl Statement {
         let topic = content_words(&lowered(&spelled_out(without_file(subject))));
         Self {
             figures,
-            // One word names many things: "timeout" those of all parts.
-            changes: topic.len() > 1,
             words: topic.clone(),
             topic,
             ..Self::default()
@@ -154,10 +152,10 @@ impl Statement {
     }
 }
 
-/// The name of "NAME in FILE".
+/// The name of "NAME in FILE". Of "retries in the importer" the importer tells them from others.
 fn without_file(subject: &str) -> &str {
     match subject.split_once(" in ") {
-        Some((name, file)) if !file.contains(char::is_whitespace) => name,
+        Some((name, file)) if file.contains(['.', '/']) => name,
         _ => subject,
     }
 }

@@ -106,6 +106,11 @@ fn a_value_that_an_edit_sets_ends_what_was_said_of_its_number() {
         ("the page has 3 columns", "PAGE_SIZE in settings.py", "30"),
         ("the import timeout is 20 s", "TIMEOUT in serve.py", "30 s"),
         (
+            "the pool size of the worker is 20",
+            "pool size in api",
+            "30",
+        ),
+        (
             "the page size is about 3 kB",
             "PAGE_SIZE in settings.py",
             "30",
