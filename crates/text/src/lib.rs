@@ -45,6 +45,7 @@ pub mod wishes;
 
 mod pattern_set;
 mod prepare;
+mod review;
 
 pub use indexed::indexed_tokens;
 pub use prepare::prepare_event;

@@ -3,7 +3,7 @@
 //! What is pasted was written by others, so nothing in it is the person's wish, decision or statement. Marks that the
 //! sender's program leaves decide: fences, marks of quotation, headers of a mail, times beside speakers. After a sentence
 //! that announces a mail, a page or a review, all that follows is that. A paragraph that reads like a reviewer's comment
-//! on code throughout is one. What could be either is taken for pasted.
+//! on code throughout is one (`review`). What could be either is taken for pasted.
 //!
 //! Not here: logs and code without a fence, which only the extraction without a model tells apart.
 
@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 
 use crate::lazy_pattern::constant_regex;
 use crate::quotation::quoted_passages;
+use crate::review::{is_foreign_review, is_review};
 use regex::{Regex, RegexSet};
 
 /// Lines that begin a mail of which the rest of the message is a part.
@@ -66,37 +67,6 @@ static REVIEW: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)\b(feedback|(review|pr|bot|copilot|bugbot|coderabbit)('s)? (comments?|feedback|notes?|findings?|suggestions?)|(comments?|findings?|suggestions?) (from|by|of) \S+|rückmeldung(en)?|anmerkung(en)?|retours?|comentarios?)\b[^.:?!\n]{0,48}:",
     )
 });
-
-/// A person speaks of themselves, to the agent, or of both.
-static SPEAKS: LazyLock<Regex> = LazyLock::new(|| {
-    constant_regex(
-        r"(?i)\b(i|i['’](d|m|ve|ll)|we|we['’](d|re|ve|ll)|you|you['’](d|re|ve|ll)|your|my|mine|our|ours|us|me|let['’]?s|please|pls|(can|could|would) (you|we|i)|ich|wir|mir|mich|uns|du|dein\w*|mein\w*|unser\w*|bitte|je|j['’]|nous|moi|mon|notre|tu|ton|yo|nosotros|mi|mis|nuestr\w+|por favor)\b",
-    )
-});
-
-/// Names in code: calls, identifiers of several words, files with lines.
-static CODE: LazyLock<Regex> = LazyLock::new(|| {
-    constant_regex(
-        r"\b\w+\(\)|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b\w+_\w+|\b\w+\.(rs|go|ts|tsx|js|py|java|rb|c|h|cpp|cs|kt|swift|php|sh|json|ya?ml|toml|md)\b|`[^`]+`",
-    )
-});
-
-/// The words of a reviewer: what is wrong, and what should be considered.
-static REVIEWS: LazyLock<Regex> = LazyLock::new(|| {
-    constant_regex(
-        r"(?i)\b(should|consider(ing)?|however|lacks?|missing|potential(ly)?|misleading|inconsisten\w+|unnecessar\w+|duplicat\w+|redundant|silently|incorrect\w*|this (means|could|can|may|might|makes|would|allows|test|change|function|method|approach|creates|causes)|ensures?|rather than|instead of|brittle|unclear|confusing|suggest\w*|recommend\w*|could (be|allow|lead|cause|break|result))\b",
-    )
-});
-
-/// A message that begins with an order to the agent.
-static ORDERS: LazyLock<Regex> = LazyLock::new(|| {
-    constant_regex(
-        r"(?i)^\W*(fix|add|use|make|write|remove|update|implement|change|create|rename|move|delete|build|run|test|refactor|replace|extract|split|drop|keep|always|never|don['’]t|do not|note|remember|ensure|make sure)\b",
-    )
-});
-
-/// Bytes from which on a message can be a reviewer's.
-const REVIEW_BYTES: usize = 120;
 
 /// Longest paragraph, in bytes, that announces a text.
 const ANNOUNCEMENT: usize = 200;
@@ -198,20 +168,6 @@ fn review_lines(lines: &[&str]) -> Vec<Range<usize>> {
     paragraphs.push(begin..lines.len());
     paragraphs.retain(|paragraph| is_review(&lines[paragraph.clone()].concat()));
     paragraphs
-}
-
-/// Whether a paragraph reads like a reviewer's comment on code, and in no word like a person's own.
-fn is_review(paragraph: &str) -> bool {
-    let paragraph = paragraph.trim();
-    paragraph.len() >= REVIEW_BYTES
-        && !paragraph.contains('?')
-        && !ORDERS.is_match(paragraph)
-        && is_foreign_review(paragraph)
-}
-
-/// Whether a text is about code, judges it, and speaks neither of its writer nor to its reader.
-fn is_foreign_review(text: &str) -> bool {
-    !SPEAKS.is_match(text) && CODE.is_match(text) && REVIEWS.is_match(text)
 }
 
 /// The mark that a line opens a block with.
