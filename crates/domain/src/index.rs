@@ -1,5 +1,7 @@
 //! What an index keeps and answers. Stores fetch bounded candidates; the engine ranks them.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
@@ -177,12 +179,12 @@ pub struct DocumentOutline {
     pub terms: Terms,
     /// Its vectors, one after the other: of the whole, then of each passage where there are several.
     /// Empty while it has none.
-    pub vectors: Vec<i8>,
+    pub vectors: Arc<[i8]>,
 }
 
 /// The tokens of a text as numbers, in order, with marks between its passages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Terms(pub Vec<u32>);
+pub struct Terms(pub Arc<[u32]>);
 
 /// What joins the passages of a text in its tokens.
 pub const PASSAGE_END: char = '\n';
@@ -217,7 +219,7 @@ impl Terms {
                 _ => {}
             }
         }
-        Self(terms)
+        Self(terms.into())
     }
 
     /// The number of a token: FNV-1a, beyond the marks. Two tokens of four thousand million

@@ -67,7 +67,7 @@ impl AkinWords {
             for (near, angle) in word.map_or_else(Vec::new, |word| embedder.near(word, AKIN_FLOOR))
             {
                 let terms = Terms::of(&index_text(&near)).0;
-                let [term] = terms.as_slice() else {
+                let [term] = &*terms else {
                     continue;
                 };
                 if !own.contains(term) {
@@ -170,7 +170,7 @@ impl<'a> LexicalQuery<'a> {
 
     pub(super) fn text_stats(&self, terms: &Terms) -> TextStats {
         let mut stats = TextStats::default();
-        let mut spoken = terms.0.as_slice();
+        let mut spoken = &*terms.0;
         if let Some(end) = spoken.iter().position(|term| *term == Terms::SPEAKER) {
             stats.speaker = spoken.first().copied();
             self.count(&spoken[..end], &mut stats.whole);

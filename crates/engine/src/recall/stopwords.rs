@@ -140,7 +140,7 @@ pub(super) fn instructive_terms() -> HashSet<u32> {
 }
 
 fn terms_of(word: &str) -> Vec<u32> {
-    Terms::of(&index_text(word)).0
+    Terms::of(&index_text(word)).0.to_vec()
 }
 
 fn words(list: &'static str) -> impl Iterator<Item = &'static str> {

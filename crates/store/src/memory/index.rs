@@ -97,7 +97,7 @@ impl IndexReader for MemoryStore {
                 at: document.at,
                 terms: state.documents.get(&doc.0)?.terms.clone(),
                 vectors: vectors
-                    .map(|vectors| vectors.codes.clone())
+                    .map(|vectors| vectors.codes.as_slice().into())
                     .unwrap_or_default(),
             })
         };

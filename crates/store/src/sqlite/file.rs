@@ -99,6 +99,11 @@ impl DatabaseFile {
         self.peek.as_ref()
     }
 
+    /// Whether the index is held in memory when several searches have been made.
+    pub(super) fn holds_index(&self) -> bool {
+        self.peek.is_none() && self.options.pages == PageCache::Large
+    }
+
     /// How long the longest transaction that wrote held the lock.
     pub(super) fn longest_write(&self) -> Duration {
         Duration::from_nanos(self.longest_write.load(Ordering::Relaxed))

@@ -21,6 +21,7 @@ use super::index_rows::{forget, put, put_observation, tenant_of};
 use super::index_words::Mark;
 use super::names::{find_scope, find_session, find_tenant, parse_column, scope_no};
 use super::outlines::NewDocument;
+use super::queries::AdmittedOwners;
 use super::row_numbers::event_no;
 use super::{SqliteStore, outlines, queries, vector_rows, vectors};
 use crate::blocking::blocking;
@@ -34,7 +35,14 @@ impl IndexReader for SqliteStore {
         tenant: &Tenant,
         tokens: &[String],
     ) -> Result<TermStats, StoreError> {
-        self.read(|tx| queries::term_stats(tx, &self.term_counts, tenant, tokens))
+        if let Some(held) = &self.held_index {
+            held.note_search(&self.file);
+        }
+        let held = self.in_held_index(tenant, |words, own| words.term_stats(own.no, tokens))?;
+        match held {
+            Some(stats) => Ok(stats),
+            None => self.read(|tx| queries::term_stats(tx, &self.term_counts, tenant, tokens)),
+        }
     }
 
     async fn matches(
@@ -43,7 +51,18 @@ impl IndexReader for SqliteStore {
         steps: &[CandidateQuery],
         filter: &SearchFilter,
     ) -> Result<Vec<DocumentNo>, StoreError> {
-        self.read(|tx| queries::matches(tx, tenant, steps, filter))
+        let names_scopes = filter.scopes.is_some() || !filter.except.is_empty();
+        let owners = match names_scopes && self.held_index.is_some() {
+            true => self.read(|tx| queries::owners(tx, tenant, filter))?,
+            false => AdmittedOwners::default(),
+        };
+        let held = self.in_held_index(tenant, |words, own| {
+            words.matches(own.no, steps, (filter, &owners))
+        })?;
+        match held {
+            Some(found) => Ok(found),
+            None => self.read(|tx| queries::matches(tx, tenant, steps, filter)),
+        }
     }
 
     async fn outlines(
@@ -52,6 +71,13 @@ impl IndexReader for SqliteStore {
         docs: &[DocumentNo],
         model: Option<&str>,
     ) -> Result<Vec<DocumentOutline>, StoreError> {
+        let held = self.in_held_index(tenant, |words, own| {
+            let with_vectors = model.is_some() && own.model.as_deref() == model;
+            words.outlines(own.no, docs, with_vectors)
+        })?;
+        if let Some(outlines) = held {
+            return Ok(outlines);
+        }
         let cache = &self.read_caches.outlines;
         self.read_cached(|tx, version| {
             outlines::outlines(tx, (cache, version), tenant, docs, model)
@@ -64,7 +90,13 @@ impl IndexReader for SqliteStore {
         docs: &[DocumentNo],
         reach: usize,
     ) -> Result<Vec<DocumentNo>, StoreError> {
-        self.read(|tx| outlines::surroundings(tx, tenant, docs, reach))
+        let held = self.in_held_index(tenant, |words, own| {
+            words.surroundings(own.no, docs, reach)
+        })?;
+        match held {
+            Some(found) => Ok(found),
+            None => self.read(|tx| outlines::surroundings(tx, tenant, docs, reach)),
+        }
     }
 
     async fn documents(

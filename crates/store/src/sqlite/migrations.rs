@@ -158,6 +158,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0024_failing_sources_index.sql"),
         serves: 18,
     },
+    Migration {
+        version: 25,
+        name: "index changes",
+        sql: include_str!("migrations/0025_index_changes.sql"),
+        serves: 18,
+    },
 ];
 
 /// What fills rows and columns from the texts that hold their values in schemas before the seventh.

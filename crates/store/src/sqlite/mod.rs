@@ -16,6 +16,7 @@ mod evidence_rows;
 mod extractions;
 mod file;
 mod health;
+mod held_index;
 mod index;
 mod index_rows;
 mod index_words;
@@ -64,7 +65,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use daybook_domain::StoreError;
+use daybook_domain::{StoreError, Tenant};
 use rusqlite::{Connection, Transaction};
 
 use crate::blocking::blocking;
@@ -74,6 +75,7 @@ use committer::Committer;
 use connection::Fault;
 use file::DatabaseFile;
 pub use health::Tokenize;
+use held_index::{HeldIndex, HeldTenant, IndexWords};
 use index_rows::IndexUpkeep;
 use peek::Peek;
 use read_cache::ReadCaches;
@@ -101,13 +103,14 @@ pub enum Durability {
     Power,
 }
 
-/// How much of the file each open connection keeps in memory. The system keeps the file besides, for all processes.
+/// How much of the file a process keeps in memory. The system keeps the file besides, for all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PageCache {
-    /// Up to 48 MiB: reading a page again takes some microseconds less.
+    /// Up to 48 MiB for each open connection, which makes reading a page again some microseconds faster; and, when several
+    /// searches have been made, the words of the index, up to 256 MiB.
     #[default]
     Large,
-    /// Up to 1 MiB: for a process that answers a question now and then, beside many others.
+    /// Up to 1 MiB for each connection: for a process that answers a question now and then, beside many others.
     Small,
 }
 
@@ -130,6 +133,8 @@ pub struct SqliteStore {
     file: Arc<DatabaseFile>,
     committer: Committer,
     upkeep: Arc<IndexUpkeep>,
+    /// The index in memory, where it is to be held.
+    held_index: Option<HeldIndex>,
     signs: SignCache,
     term_counts: TermCounts,
     read_caches: ReadCaches,
@@ -180,6 +185,7 @@ impl SqliteStore {
 
     fn on(file: Arc<DatabaseFile>) -> Self {
         Self {
+            held_index: file.holds_index().then(HeldIndex::default),
             file,
             committer: Committer::default(),
             upkeep: Arc::new(IndexUpkeep::new(WAITING_DOCUMENTS)),
@@ -221,6 +227,18 @@ impl SqliteStore {
             upkeep: Arc::new(IndexUpkeep::new(waiting_documents)),
             ..self
         }
+    }
+
+    /// Reads the index into memory now, rather than after some searches; search results stay the same.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn with_held_index(self) -> Result<Self, StoreError> {
+        let held = HeldIndex::read(&self.file)?;
+        Ok(Self {
+            held_index: Some(held),
+            ..self
+        })
     }
 
     /// How long the longest write transaction of this store held the lock that all writers of the file share;
@@ -274,6 +292,18 @@ impl SqliteStore {
             None => self.data_version()?,
         };
         self.read(|tx| work(tx, version))
+    }
+
+    /// What `answer` finds in the index in memory; `None` where it is not held.
+    fn in_held_index<T>(
+        &self,
+        tenant: &Tenant,
+        answer: impl FnOnce(&IndexWords, &HeldTenant) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(held) = &self.held_index else {
+            return Ok(None);
+        };
+        blocking(|| held.answer(&self.file, (|| self.data_version(), tenant), answer))
     }
 
     /// A number that each commit of any process changes.

@@ -315,7 +315,7 @@ fn read_outlines(
             let doc = DocumentNo(row.get(4)?);
             while asked.next_if(|asked| **asked < doc).is_some() {}
             if asked.next_if(|asked| **asked == doc).is_some() {
-                found.push(outline(doc, row)?);
+                found.push(outline_of_row(doc, row)?);
             }
         }
     }
@@ -323,7 +323,8 @@ fn read_outlines(
 }
 
 /// A damaged outline is read as empty, so that other documents can still be found.
-fn outline(doc: DocumentNo, row: &Row<'_>) -> rusqlite::Result<DocumentOutline> {
+/// Its columns begin with origin, at, terms and vectors.
+pub(super) fn outline_of_row(doc: DocumentNo, row: &Row<'_>) -> rusqlite::Result<DocumentOutline> {
     let terms = row.get_ref(2)?.as_bytes().unwrap_or_default();
     let vectors = vector_rows::checked_bytes(row.get_ref(3)?.as_bytes().unwrap_or_default());
     Ok(DocumentOutline {

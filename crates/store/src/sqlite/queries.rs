@@ -543,7 +543,7 @@ fn load_entry(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault
 }
 
 /// The owners whose documents a filter admits.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct AdmittedOwners {
     /// `None` for all.
     only: Option<HashSet<i64>>,

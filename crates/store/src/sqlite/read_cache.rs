@@ -123,7 +123,7 @@ impl<K, V> CachedValues<K, V> {
 
 impl CachedValue for DocumentOutline {
     fn bytes(&self) -> usize {
-        size_of_val(self.terms.0.as_slice()) + self.vectors.len()
+        size_of_val(&*self.terms.0) + self.vectors.len()
     }
 }
 

@@ -65,6 +65,15 @@ fn on_disk_indexed() -> DiskStore {
     }
 }
 
+/// A store that holds its index in memory from the start.
+fn on_disk_held() -> DiskStore {
+    let DiskStore { store, _folder } = on_disk();
+    DiskStore {
+        store: store.with_held_index().expect("the index can be read"),
+        _folder,
+    }
+}
+
 fn in_memory() -> Box<MemoryStore> {
     Box::new(MemoryStore::new())
 }
@@ -109,6 +118,13 @@ mod sqlite {
     daybook_testkit::spend_store_suite!(on_disk);
     daybook_testkit::thread_store_suite!(on_disk);
     daybook_testkit::model_suite!(on_disk);
+}
+
+mod sqlite_held {
+    use super::*;
+    daybook_testkit::index_suite!(on_disk_held);
+    daybook_testkit::tenant_isolation_suite!(on_disk_held);
+    daybook_testkit::model_suite!(on_disk_held);
 }
 
 mod sqlite_indexed {

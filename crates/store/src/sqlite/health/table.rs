@@ -108,14 +108,15 @@ pub(in crate::sqlite) fn raw(row: &Row<'_>, columns: usize) -> rusqlite::Result<
 
 /// Tables of the index that are rebuilt with it. Vectors are among them: documents without vectors get them
 /// again.
-/// Marks of the record are set by triggers.
-pub(in crate::sqlite) const DERIVED: [&str; 6] = [
+/// Marks of the record, and what changed, are set by triggers.
+pub(in crate::sqlite) const DERIVED: [&str; 7] = [
     "ix_docs",
     "ix_unembedded",
     "ix_vectors",
     "ix_signs",
     "ix_sign_blocks",
     "ix_stale_records",
+    "ix_changes",
 ];
 
 /// Every table that a sound database has, in the order in which migrations make them. The pieces of the

@@ -29,7 +29,7 @@ fn outline(doc: DocumentNo, origin: Option<Origin>, at: Timestamp, text: &str) -
         origin,
         at,
         terms: Terms::of(&tokens(text)),
-        vectors: Vec::new(),
+        vectors: [].into(),
     }
 }
 
@@ -101,7 +101,7 @@ pub async fn terms_keep_the_order_of_words_and_the_marks_between_them(store: &dy
     for word in ["ada", "red", "blue", "green", "ada red green"] {
         let found = outlines(store, &docs(store, word).await).await;
         assert_eq!(found.len(), 1, "{word}");
-        assert_eq!(found[0].terms, Terms(terms.clone()), "{word}");
+        assert_eq!(found[0].terms, Terms(terms.clone().into()), "{word}");
     }
     assert_eq!(stats(store, &["blue", "green"]).await, (1, vec![1, 1]));
 }

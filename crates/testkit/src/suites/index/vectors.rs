@@ -62,7 +62,7 @@ async fn nearest(store: &dyn Store, signs: u64, limit: usize) -> Vec<DocumentNo>
 
 async fn vectors(store: &dyn Store, doc: DocumentNo, model: Option<&str>) -> Vec<i8> {
     let outlines = store.outlines(&Tenant::local(), &[doc], model).await;
-    outlines.unwrap().remove(0).vectors
+    outlines.unwrap().remove(0).vectors.to_vec()
 }
 
 pub async fn the_nearest_come_first_and_of_equals_the_newest(store: &dyn Store) {

@@ -1,0 +1,184 @@
+//! The index as a server holds it in memory, so that a search reads no rows of it.
+//!
+//! It is read once, by a thread of its own, when several searches have been made; until then searches read rows. From then
+//! on the documents that any process changed (`ix_changes`) are read again before the next search. An index that would
+//! take too much memory is not held.
+//!
+//! Not here: texts of documents, and signs of vectors (`vectors`).
+
+mod words;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
+use std::thread::JoinHandle;
+
+use daybook_domain::{StoreError, Tenant};
+use rusqlite::Connection;
+
+use super::connection::Fault;
+use super::file::DatabaseFile;
+use super::names::find_tenant;
+use super::vector_rows;
+pub(super) use words::IndexWords;
+
+/// Searches after which the index is read.
+const SEARCHES: usize = 16;
+/// Most bytes that it takes in memory.
+const MOST_BYTES: usize = 256 << 20;
+
+/// The index in memory, once it is read.
+#[derive(Debug, Default)]
+pub(super) struct HeldIndex {
+    searches: AtomicUsize,
+    state: Arc<RwLock<HeldState>>,
+    reading: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct HeldState {
+    /// The data version at which it was last compared with the rows.
+    version: u64,
+    /// The last change of a document that it has.
+    change: i64,
+    words: Option<IndexWords>,
+    /// The tenants that were asked for since the last commit.
+    tenants: Mutex<HashMap<Tenant, Option<HeldTenant>>>,
+}
+
+/// What the rows of a tenant say.
+#[derive(Debug, Clone)]
+pub(super) struct HeldTenant {
+    pub(super) no: i64,
+    /// The model of its vectors.
+    pub(super) model: Option<String>,
+}
+
+impl HeldIndex {
+    /// One that is read now.
+    pub(super) fn read(file: &DatabaseFile) -> Result<Self, StoreError> {
+        let held = Self::default();
+        held.searches.store(SEARCHES, Ordering::Relaxed);
+        read_into(&held.state, file)?;
+        Ok(held)
+    }
+
+    /// Counts a search; the one that makes it worth the memory has the index read.
+    pub(super) fn note_search(&self, file: &Arc<DatabaseFile>) {
+        if self.searches.fetch_add(1, Ordering::Relaxed) + 1 != SEARCHES {
+            return;
+        }
+        let (file, state) = (Arc::clone(file), Arc::clone(&self.state));
+        let thread = std::thread::Builder::new().name("daybook-index".to_owned());
+        // Where it cannot be read, searches go on in rows, and say why.
+        let reading = thread.spawn(move || {
+            let _ = read_into(&state, &file);
+        });
+        *self.reading() = reading.ok();
+    }
+
+    /// Answers from memory with `answer`; `None` where the index is not held, or the tenant has no row. `version` reads the
+    /// data version.
+    pub(super) fn answer<T>(
+        &self,
+        file: &DatabaseFile,
+        (version, tenant): (impl FnOnce() -> Result<u64, StoreError>, &Tenant),
+        answer: impl FnOnce(&IndexWords, &HeldTenant) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        if self.searches.load(Ordering::Relaxed) < SEARCHES {
+            return Ok(None);
+        }
+        // Before what is read at it, so that what is held may be newer than its version and is never older.
+        let version = version()?;
+        let mut held = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        if held.words.is_some() && held.version != version {
+            drop(held);
+            write(&self.state).catch_up(file, version)?;
+            held = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        }
+        let Some(words) = &held.words else {
+            return Ok(None);
+        };
+        let tenant = held.tenant(file, tenant)?;
+        Ok(tenant.map(|tenant| answer(words, &tenant)))
+    }
+
+    fn reading(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for HeldIndex {
+    fn drop(&mut self) {
+        if let Some(reading) = self.reading().take() {
+            // A panic of the thread has cost a search nothing.
+            let _ = reading.join();
+        }
+    }
+}
+
+fn write(state: &RwLock<HeldState>) -> RwLockWriteGuard<'_, HeldState> {
+    state.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read_into(state: &RwLock<HeldState>, file: &DatabaseFile) -> Result<(), StoreError> {
+    let (change, words) = file.read(|tx| read_all(tx))?;
+    *write(state) = HeldState {
+        change,
+        words,
+        ..HeldState::default()
+    };
+    Ok(())
+}
+
+fn read_all(tx: &Connection) -> Result<(i64, Option<IndexWords>), Fault> {
+    Ok((last_change(tx)?, IndexWords::read_all(tx, MOST_BYTES)?))
+}
+
+fn last_change(tx: &Connection) -> Result<i64, Fault> {
+    let mut find = tx.prepare_cached("SELECT ifnull(max(change_no), 0) FROM ix_changes")?;
+    Ok(find.query_row([], |row| row.get(0))?)
+}
+
+impl HeldState {
+    /// Reads the documents that changed.
+    fn catch_up(&mut self, file: &DatabaseFile, version: u64) -> Result<(), StoreError> {
+        // Another search may have been faster.
+        if self.version == version {
+            return Ok(());
+        }
+        let taken = self.words.take();
+        let Some(mut words) = taken else {
+            return Ok(());
+        };
+        // Whatever fails leaves nothing held, rather than a part.
+        let known = self.change;
+        let change = file.read(|tx| words.catch_up(tx, known))?;
+        match change {
+            Some(change) => (self.change, self.words) = (change, Some(words)),
+            None => (self.change, self.words) = file.read(|tx| read_all(tx))?,
+        }
+        if self.words.as_ref().is_some_and(|words| words.bytes() > MOST_BYTES) {
+            self.words = None;
+        }
+        self.version = version;
+        self.tenants = Mutex::default();
+        Ok(())
+    }
+
+    fn tenant(&self, file: &DatabaseFile, tenant: &Tenant) -> Result<Option<HeldTenant>, StoreError> {
+        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = tenants.get(tenant) {
+            return Ok(known.clone());
+        }
+        let found = file.read(|tx| {
+            let Some(no) = find_tenant(tx, tenant)? else {
+                return Ok(None);
+            };
+            let model = vector_rows::model(tx, tenant)?;
+            Ok(Some(HeldTenant { no, model }))
+        })?;
+        tenants.insert(tenant.clone(), found.clone());
+        Ok(found)
+    }
+}
