@@ -17,7 +17,7 @@ use daybook_domain::{
     LeaseToken, Observation, ObservationId, ObservationKind, Page, PageRequest, Provenance, Scope,
     ScopeKind, SessionId, StagedEntityWrite, StoreError, TallyKind, Tenant, Timestamp, Yield,
 };
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, Transaction, params};
 
 use super::connection::Fault;
 use super::names::{find_session, scope_of, session_id_of, session_no};
@@ -132,13 +132,12 @@ impl ObservationStore for SqliteStore {
         _: &Tenant,
         sessions: &[SessionId],
     ) -> Result<Vec<RetractedText>, StoreError> {
-        self.read(|tx| {
-            let mut found = BTreeSet::new();
-            for session in sessions {
-                found.extend(evidence_rows::retracted_texts(tx, session)?);
-            }
-            Ok(found.into_iter().collect())
-        })
+        let cache = &self.read_caches.retracted;
+        let found = self.cached(cache, sessions, |tx, session| {
+            evidence_rows::retracted_texts(tx, session)
+        })?;
+        let found: BTreeSet<RetractedText> = found.into_iter().flatten().collect();
+        Ok(found.into_iter().collect())
     }
 
     async fn reinstate(&self, observation: &Observation, now: Timestamp) -> Result<(), StoreError> {
@@ -187,10 +186,10 @@ impl ScopeStore for SqliteStore {
     ) -> Result<Page<ScopeState, Scope>, StoreError> {
         let (after, most) = (page.after.as_ref(), page.most() + 1);
         let cache = &self.read_caches.scopes;
-        let scopes = self.read_cached(|tx, version| {
-            let key = (tenant.clone(), after.cloned(), most);
-            cache.get_or_read(version, key, || scopes(tx, tenant, after, most))
-        })?;
+        let key = (tenant.clone(), after.cloned(), most);
+        let read = |tx: &Transaction<'_>, _: &_| scopes(tx, tenant, after, most);
+        let scopes = self.cached(cache, &[key], read)?;
+        let scopes = scopes.into_iter().next().unwrap_or_default();
         Ok(Page::cut(scopes, page.most(), |state| state.scope.clone()))
     }
 }

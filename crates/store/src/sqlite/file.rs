@@ -24,6 +24,15 @@ const SMALL_CACHE: i32 = -1024;
 /// read at once, memory grows by little.
 const EXTRA_CACHE: i32 = -512;
 
+/// What a transaction may have changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WriteEffect {
+    /// Rows of which a recall may hold values in memory: these are not valid any more.
+    OnReads,
+    /// Other rows alone.
+    BesideReads,
+}
+
 /// One SQLite file.
 #[derive(Debug)]
 pub(super) struct DatabaseFile {
@@ -182,7 +191,15 @@ impl DatabaseFile {
         &self,
         work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
-        self.with_writer(|connection| self.write_on(connection, work))
+        self.with_writer(|connection| self.write_on(connection, WriteEffect::OnReads, work))
+    }
+
+    /// [`DatabaseFile::write`] for rows that no recall reads.
+    pub(super) fn write_beside<T>(
+        &self,
+        work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.with_writer(|connection| self.write_on(connection, WriteEffect::BesideReads, work))
     }
 
     /// [`DatabaseFile::write`] for changes that must survive a power cut, whatever the store's durability.
@@ -195,7 +212,7 @@ impl DatabaseFile {
         };
         self.with_writer(|connection| {
             sync(connection, Durability::Power)?;
-            let done = self.write_on(connection, work);
+            let done = self.write_on(connection, WriteEffect::OnReads, work);
             sync(connection, self.options.durability)?;
             done
         })
@@ -209,12 +226,19 @@ impl DatabaseFile {
     pub(super) fn write_on<T>(
         &self,
         connection: &mut Connection,
+        effect: WriteEffect,
         mut work: impl FnMut(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         self.retry(|| {
             let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let began = Instant::now();
+            let before = tx.total_changes();
             let done = work(&tx)?;
+            if effect == WriteEffect::OnReads && tx.total_changes() != before {
+                let mut count =
+                    tx.prepare_cached("UPDATE read_version SET version = version + 1")?;
+                count.execute([])?;
+            }
             tx.commit()?;
             let nanoseconds = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             self.longest_write.fetch_max(nanoseconds, Ordering::Relaxed);

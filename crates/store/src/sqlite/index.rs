@@ -14,7 +14,7 @@ use daybook_domain::index::{
 use daybook_domain::limits::APPEND_EVENTS;
 use daybook_domain::seams::{IndexReader, IndexWriter, VectorStore};
 use daybook_domain::{EventSeq, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::connection::Fault;
 use super::index_rows::{forget, put, put_observation, tenant_of};
@@ -90,9 +90,8 @@ impl IndexReader for SqliteStore {
         docs: &[DocumentNo],
         reach: usize,
     ) -> Result<Vec<DocumentNo>, StoreError> {
-        let held = self.in_held_index(tenant, |words, own| {
-            words.surroundings(own.no, docs, reach)
-        })?;
+        let held =
+            self.in_held_index(tenant, |words, own| words.surroundings(own.no, docs, reach))?;
         match held {
             Some(found) => Ok(found),
             None => self.read(|tx| outlines::surroundings(tx, tenant, docs, reach)),
@@ -104,7 +103,13 @@ impl IndexReader for SqliteStore {
         tenant: &Tenant,
         docs: &[DocumentNo],
     ) -> Result<Vec<IndexedDocument>, StoreError> {
-        self.read(|tx| queries::documents(tx, tenant, docs))
+        let numbers: Vec<i64> = docs.iter().map(|doc| doc.0).collect();
+        let load = |tx: &Transaction<'_>, no: &i64| queries::load(tx, *no);
+        let documents = self.cached(&self.read_caches.documents, &numbers, load)?;
+        let documents = documents.into_iter().flatten();
+        Ok(documents
+            .filter(|document| queries::is_of_tenant(document, tenant))
+            .collect())
     }
 }
 

@@ -158,11 +158,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0024_failing_sources_index.sql"),
         serves: 18,
     },
+    // An older binary would not count its commits.
     Migration {
         version: 25,
         name: "index changes",
         sql: include_str!("migrations/0025_index_changes.sql"),
-        serves: 18,
+        serves: 25,
     },
 ];
 

@@ -105,20 +105,8 @@ pub(super) fn matches(
     Ok(found)
 }
 
-pub(super) fn documents(
-    tx: &Connection,
-    tenant: &Tenant,
-    docs: &[DocumentNo],
-) -> Result<Vec<IndexedDocument>, Fault> {
-    let mut documents = Vec::with_capacity(docs.len());
-    for doc in docs {
-        documents.extend(load(tx, doc.0)?.filter(|document| is_of_tenant(document, tenant)));
-    }
-    Ok(documents)
-}
-
 /// Whether a document is a tenant's. Its session or scope names the tenant.
-fn is_of_tenant(document: &IndexedDocument, tenant: &Tenant) -> bool {
+pub(super) fn is_of_tenant(document: &IndexedDocument, tenant: &Tenant) -> bool {
     let session = document.session.as_ref().map(|(id, _)| &id.tenant);
     let scope = document.scope.as_ref().map(|scope| &scope.tenant);
     session.or(scope) == Some(tenant)

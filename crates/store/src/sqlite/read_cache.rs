@@ -1,9 +1,9 @@
 //! Decoded rows that recall reads at nearly every question, cached while the database is unchanged.
 //!
-//! A value is valid for one data version, a number that each commit of any process changes. The version is read before
-//! the snapshot that the value comes from, so a value may be newer than its version and is never older. A snapshot may be
-//! newer than the version, too: what has to fit other rows of one snapshot is not cached here, such as the documents that
-//! wait beside the index.
+//! A value is valid for one version of reads, a number that each commit of any process changes, but for those that change
+//! nothing that a recall reads. The version is read before the snapshot that the value comes from, so a value may be newer
+//! than its version and is never older. A snapshot may be newer than the version, too: what has to fit other rows of one
+//! snapshot is not cached here, such as the documents that wait beside the index.
 //!
 //! Not here: counts of words (`term_counts`) and signs (`vectors`), which outlast writes to other tables.
 
@@ -12,11 +12,11 @@ use std::fmt::{Debug, Formatter, Result as FormatResult};
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use daybook_domain::index::DocumentOutline;
-use daybook_domain::seams::ScopeState;
-use daybook_domain::{Observation, ObservationId, Scope, Tenant};
+use daybook_domain::index::{DocumentOutline, IndexedDocument};
+use daybook_domain::seams::{RetractedText, ScopeState};
+use daybook_domain::{Observation, ObservationId, Scope, SessionId, Tenant};
 
-use super::connection::Fault;
+use super::supersessions::EndedEvidence;
 
 /// Most bytes of one cache. When it is full, it starts over.
 const MOST_BYTES: usize = 16 << 20;
@@ -29,6 +29,11 @@ pub(super) struct ReadCaches {
     /// By tenant, document and whether vectors come with it.
     pub(super) outlines: ReadCache<(i64, i64, bool), DocumentOutline>,
     pub(super) observations: ReadCache<(Scope, ObservationId), Option<Observation>>,
+    /// By their numbers.
+    pub(super) documents: ReadCache<i64, Option<IndexedDocument>>,
+    /// What ended, and what a person took back, of a session's observations.
+    pub(super) ended: ReadCache<SessionId, Vec<EndedEvidence>>,
+    pub(super) retracted: ReadCache<SessionId, Vec<RetractedText>>,
     /// By tenant, the scope before the page, and its length.
     pub(super) scopes: ReadCache<(Tenant, Option<Scope>, usize), Vec<ScopeState>>,
 }
@@ -39,7 +44,7 @@ pub(super) trait CachedValue: Clone {
     fn bytes(&self) -> usize;
 }
 
-/// Values of one data version by their keys.
+/// Values of one version by their keys.
 pub(super) struct ReadCache<K, V>(Mutex<CachedValues<K, V>>);
 
 struct CachedValues<K, V> {
@@ -87,22 +92,6 @@ impl<K: Hash + Eq, V: CachedValue> ReadCache<K, V> {
         }
     }
 
-    /// The value of one key, which `read` reads if it is not cached.
-    pub(super) fn get_or_read(
-        &self,
-        version: u64,
-        key: K,
-        read: impl FnOnce() -> Result<V, Fault>,
-    ) -> Result<V, Fault> {
-        let cached = self.of(version).values.get(&key).cloned();
-        if let Some(value) = cached {
-            return Ok(value);
-        }
-        let value = read()?;
-        self.put(version, [(key, value.clone())]);
-        Ok(value)
-    }
-
     /// The values of a version; those of another one are dropped.
     fn of(&self, version: u64) -> MutexGuard<'_, CachedValues<K, V>> {
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,6 +124,26 @@ impl CachedValue for Option<Observation> {
             .map(|one| of_one(one.lines.len(), one.events.len()))
             .sum();
         evidence + self.as_ref().map_or(0, |one| one.text.len())
+    }
+}
+
+impl CachedValue for Option<IndexedDocument> {
+    fn bytes(&self) -> usize {
+        self.as_ref().map_or(0, |one| {
+            one.text.len() + one.context.as_ref().map_or(0, String::len) + OVERHEAD
+        })
+    }
+}
+
+impl CachedValue for Vec<EndedEvidence> {
+    fn bytes(&self) -> usize {
+        2 * OVERHEAD * self.len()
+    }
+}
+
+impl CachedValue for Vec<RetractedText> {
+    fn bytes(&self) -> usize {
+        self.iter().map(|one| one.text.len() + OVERHEAD).sum()
     }
 }
 

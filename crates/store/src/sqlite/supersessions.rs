@@ -8,7 +8,7 @@ use daybook_domain::{
     EventSeq, Observation, ObservationId, Scope, SessionId, StoreError, SupersededObservation,
     Supersession, SupersessionReason, Tenant, Timestamp,
 };
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, Transaction, params};
 
 use super::SqliteStore;
 use super::connection::Fault;
@@ -36,14 +36,19 @@ impl SupersessionStore for SqliteStore {
         _: &Tenant,
         events: &[(SessionId, EventSeq)],
     ) -> Result<Vec<SupersededObservation>, StoreError> {
-        self.read(|tx| {
-            let mut found = BTreeSet::new();
-            // Events of one answer lie in one session, which is looked up once.
-            for of_session in events.chunk_by(|(one, _), (next, _)| one == next) {
-                found.extend(superseded(tx, of_session)?);
-            }
-            Ok(found.into_iter().collect())
-        })
+        let mut sessions: Vec<SessionId> =
+            events.iter().map(|(session, _)| session.clone()).collect();
+        sessions.sort();
+        sessions.dedup();
+        let ended = self.cached(&self.read_caches.ended, &sessions, ended_of)?;
+        let ended: BTreeMap<SessionId, Vec<EndedEvidence>> =
+            sessions.into_iter().zip(ended).collect();
+        let mut found = BTreeSet::new();
+        for event in events {
+            let of_session = ended.get(&event.0).into_iter().flatten();
+            found.extend(of_session.filter_map(|ended| ended.of_event(event)));
+        }
+        Ok(found.into_iter().collect())
     }
 
     async fn observation(
@@ -51,11 +56,11 @@ impl SupersessionStore for SqliteStore {
         scope: &Scope,
         id: ObservationId,
     ) -> Result<Option<Observation>, StoreError> {
-        let cache = &self.read_caches.observations;
-        self.read_cached(|tx, version| {
-            let read = || evidence_rows::observation(tx, scope, id);
-            cache.get_or_read(version, (scope.clone(), id), read)
-        })
+        let read = |tx: &Transaction<'_>, (scope, id): &(Scope, ObservationId)| {
+            evidence_rows::observation(tx, scope, *id)
+        };
+        let found = self.cached(&self.read_caches.observations, &[(scope.clone(), id)], read)?;
+        Ok(found.into_iter().flatten().next())
     }
 }
 
@@ -104,19 +109,29 @@ fn set(
     Ok(())
 }
 
-/// What is noted of events of one session.
-fn superseded(
-    tx: &Connection,
-    events: &[(SessionId, EventSeq)],
-) -> Result<Vec<SupersededObservation>, Fault> {
-    let mut found = Vec::new();
-    let seqs = || events.iter().map(|(_, seq)| seq.0);
-    let (Some((session, _)), Some(first), Some(last)) =
-        (events.first(), seqs().min(), seqs().max())
-    else {
-        return Ok(found);
-    };
-    // Few observations of a session no longer hold: one search for all events reads less than one for each.
+/// An observation of a session that no longer holds.
+#[derive(Debug, Clone)]
+pub(super) struct EndedEvidence {
+    /// The events of the session that it rests on.
+    stated: BTreeSet<u64>,
+    scope: Scope,
+    supersession: Supersession,
+}
+
+impl EndedEvidence {
+    fn of_event(&self, event: &(SessionId, EventSeq)) -> Option<SupersededObservation> {
+        self.stated
+            .contains(&event.1.0)
+            .then(|| SupersededObservation {
+                event: event.clone(),
+                scope: self.scope.clone(),
+                supersession: self.supersession,
+            })
+    }
+}
+
+/// What no longer holds of a session's observations, which are few.
+fn ended_of(tx: &Transaction<'_>, session: &SessionId) -> Result<Vec<EndedEvidence>, Fault> {
     let mut find = tx.prepare_cached(&format!(
         "SELECT id, later, ended_because, ended_at, evidence.events AS events, tenant, scopes.kind AS kind, name
          FROM evidence JOIN sessions USING (session_no)
@@ -125,27 +140,17 @@ fn superseded(
          WHERE evidence.session_no = (
                 SELECT session_no FROM sessions JOIN tenants USING (tenant_no)
                 WHERE tenant = ? AND host_id = ? AND agent = ?)
-            AND first_seq <= ? AND last_seq >= ?
             AND later IS NOT NULL AND holds AND {VISIBLE}"
     ))?;
-    let key = params![
-        session.tenant.0,
-        session.host_id,
-        session.agent,
-        last,
-        first
-    ];
-    let mut rows = find.query(key)?;
+    let mut rows = find.query(params![session.tenant.0, session.host_id, session.agent])?;
+    let mut ended = Vec::new();
     while let Some(row) = rows.next()? {
         let stated: String = row.get("events")?;
-        let stated: BTreeSet<u64> = parse_numbers(&stated).collect();
-        for event in events.iter().filter(|(_, seq)| stated.contains(&seq.0)) {
-            found.push(SupersededObservation {
-                event: event.clone(),
-                scope: scope_of(row)?,
-                supersession: supersession_of(row)?,
-            });
-        }
+        ended.push(EndedEvidence {
+            stated: parse_numbers(&stated).collect(),
+            scope: scope_of(row)?,
+            supersession: supersession_of(row)?,
+        });
     }
-    Ok(found)
+    Ok(ended)
 }

@@ -33,7 +33,12 @@ impl UseStore for SqliteStore {
         if uses.is_empty() {
             return Ok(0);
         }
-        self.write(|tx| note(tx, uses, now))
+        let is_shown =
+            |one: &Use| matches!(one.by, UsedBy::Interface(_)) && one.kind != UseKind::Cited;
+        match uses.iter().all(is_shown) {
+            true => self.write_beside(|tx| note(tx, uses, now)),
+            false => self.write(|tx| note(tx, uses, now)),
+        }
     }
 
     async fn uses(&self, _: &Tenant, sessions: &[SessionId]) -> Result<Vec<Use>, StoreError> {

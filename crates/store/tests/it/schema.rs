@@ -278,7 +278,7 @@ fn dump(path: &Path) -> String {
         let statement: String = row.get(2).unwrap();
         writeln!(sql, "{statement};").unwrap();
         // Triggers make the marks of the record and of changes again.
-        let has_rows = !["VIRTUAL", "ix_stale_records", "ix_changes"]
+        let has_rows = !["VIRTUAL", "ix_stale_records", "ix_changes", "read_version"]
             .iter()
             .any(|without| statement.contains(without));
         if row.get::<_, String>(1).unwrap() == "table" && has_rows {

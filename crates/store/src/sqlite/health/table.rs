@@ -109,7 +109,7 @@ pub(in crate::sqlite) fn raw(row: &Row<'_>, columns: usize) -> rusqlite::Result<
 /// Tables of the index that are rebuilt with it. Vectors are among them: documents without vectors get them
 /// again.
 /// Marks of the record, and what changed, are set by triggers.
-pub(in crate::sqlite) const DERIVED: [&str; 7] = [
+pub(in crate::sqlite) const DERIVED: [&str; 8] = [
     "ix_docs",
     "ix_unembedded",
     "ix_vectors",
@@ -117,6 +117,7 @@ pub(in crate::sqlite) const DERIVED: [&str; 7] = [
     "ix_sign_blocks",
     "ix_stale_records",
     "ix_changes",
+    "read_version",
 ];
 
 /// Every table that a sound database has, in the order in which migrations make them. The pieces of the

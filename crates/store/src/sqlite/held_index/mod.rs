@@ -37,7 +37,7 @@ pub(super) struct HeldIndex {
 
 #[derive(Debug, Default)]
 struct HeldState {
-    /// The data version at which it was last compared with the rows.
+    /// The version of reads at which it was last compared with the rows.
     version: u64,
     /// The last change of a document that it has.
     change: i64,
@@ -77,8 +77,8 @@ impl HeldIndex {
         *self.reading() = reading.ok();
     }
 
-    /// Answers from memory with `answer`; `None` where the index is not held, or the tenant has no row. `version` reads the
-    /// data version.
+    /// Answers from memory with `answer`; `None` where the index is not held, or the tenant has no row. `version` looks up
+    /// the version of reads.
     pub(super) fn answer<T>(
         &self,
         file: &DatabaseFile,
@@ -158,7 +158,11 @@ impl HeldState {
             Some(change) => (self.change, self.words) = (change, Some(words)),
             None => (self.change, self.words) = file.read(|tx| read_all(tx))?,
         }
-        if self.words.as_ref().is_some_and(|words| words.bytes() > MOST_BYTES) {
+        if self
+            .words
+            .as_ref()
+            .is_some_and(|words| words.bytes() > MOST_BYTES)
+        {
             self.words = None;
         }
         self.version = version;
@@ -166,7 +170,11 @@ impl HeldState {
         Ok(())
     }
 
-    fn tenant(&self, file: &DatabaseFile, tenant: &Tenant) -> Result<Option<HeldTenant>, StoreError> {
+    fn tenant(
+        &self,
+        file: &DatabaseFile,
+        tenant: &Tenant,
+    ) -> Result<Option<HeldTenant>, StoreError> {
         let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = tenants.get(tenant) {
             return Ok(known.clone());

@@ -74,7 +74,8 @@ impl IndexWords {
     /// Reads the documents that changed after the change `known`, and returns the number of the last one. `None` where
     /// changes in between are not recorded any more, so that all documents have to be read.
     pub(super) fn catch_up(&mut self, tx: &Connection, known: i64) -> Result<Option<i64>, Fault> {
-        let mut find = tx.prepare_cached("SELECT change_no, doc FROM ix_changes WHERE change_no >= ?")?;
+        let mut find =
+            tx.prepare_cached("SELECT change_no, doc FROM ix_changes WHERE change_no >= ?")?;
         let changes = find.query_map([known], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let changes: Vec<(i64, i64)> = changes.collect::<Result<_, _>>()?;
         let is_whole = known == 0 || changes.first().is_some_and(|(first, _)| *first == known);
@@ -178,15 +179,19 @@ impl IndexWords {
             })
         };
         for step in steps {
-            let mut lists: Vec<&[DocumentNo]> =
-                step.all_of.iter().map(|token| self.holding(token)).collect();
+            let mut lists: Vec<&[DocumentNo]> = step
+                .all_of
+                .iter()
+                .map(|token| self.holding(token))
+                .collect();
             lists.sort_unstable_by_key(|list| list.len());
             let Some((rarest, others)) = lists.split_first() else {
                 continue;
             };
             let in_all = |doc: &&DocumentNo| {
                 let age = doc.age();
-                let is_in = |list: &&[DocumentNo]| list.binary_search_by_key(&age, |held| held.age());
+                let is_in =
+                    |list: &&[DocumentNo]| list.binary_search_by_key(&age, |held| held.age());
                 others.iter().all(|list| is_in(list).is_ok())
             };
             let newest = rarest.iter().rev().filter(in_all);

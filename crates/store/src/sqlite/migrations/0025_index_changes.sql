@@ -28,3 +28,10 @@ END;
 CREATE TRIGGER ix_vectors_deleted AFTER DELETE ON ix_vectors BEGIN
     INSERT INTO ix_changes (doc) VALUES (old.doc);
 END;
+
+-- Counts the commits that may have changed what a recall reads. Notes of what was shown are none, and a server writes one
+-- every second.
+CREATE TABLE read_version (
+    version     INTEGER NOT NULL
+);
+INSERT INTO read_version (version) VALUES (0);
