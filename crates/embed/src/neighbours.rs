@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::f64::consts::PI;
 use std::sync::{Mutex, PoisonError};
 
+use daybook_domain::packed_signs::PackedSigns;
 use daybook_domain::vector::{add_signs, cosine, quantise, signs};
 
 use crate::file::ModelFile;
@@ -25,24 +26,28 @@ pub(crate) type Neighbours = Vec<(String, f32)>;
 #[derive(Debug, Default)]
 pub(crate) struct WordNeighbours {
     rows: Vec<u16>,
-    signs: Vec<u64>,
-    /// Neighbours of a word by the bits of a floor: searching takes a third of a millisecond.
+    signs: PackedSigns,
+    /// Neighbours of a word by the bits of a floor.
     known: Mutex<HashMap<(String, u32), Neighbours>>,
 }
 
 impl WordNeighbours {
     pub(crate) fn of(file: &ModelFile<'_>) -> Self {
-        let mut words = Self::default();
+        let mut words = Self {
+            signs: PackedSigns::new(file.dimensions.div_ceil(64)),
+            ..Self::default()
+        };
         words.rows.reserve(file.rows());
-        words
-            .signs
-            .reserve(file.rows() * file.dimensions.div_ceil(64));
+        words.signs.reserve(file.rows());
+        let mut signs = Vec::new();
         for row in 0..file.rows() {
             let name = str::from_utf8(file.vocabulary.name(row)).unwrap_or_default();
             let is_word = name.chars().count() >= SHORTEST && name.chars().all(char::is_alphabetic);
             if let (true, Ok(row)) = (is_word, u16::try_from(row)) {
                 words.rows.push(row);
-                add_signs(file.row(row.into()), &mut words.signs);
+                signs.clear();
+                add_signs(file.row(row.into()), &mut signs);
+                words.signs.push(signs.drain(..));
             }
         }
         words
@@ -77,26 +82,18 @@ impl WordNeighbours {
         let asked_signs = signs(&asked);
         let most = most_apart(floor, file.dimensions);
         let mut near = Vec::new();
-        for (row, signs) in self
-            .rows
-            .iter()
-            .zip(self.signs.chunks_exact(asked_signs.len()))
-        {
-            let apart: u32 = signs
-                .iter()
-                .zip(&asked_signs)
-                .map(|(a, b)| (a ^ b).count_ones())
-                .sum();
-            if apart > most {
-                continue;
-            }
+        self.signs.visit_near(&asked_signs, most, |at, _| {
+            let Some(row) = self.rows.get(at) else {
+                return most;
+            };
             let row = usize::from(*row);
             let angle = cosine(&asked, &codes(file.row(row))) as f32;
             if angle >= floor {
                 let name = String::from_utf8_lossy(file.vocabulary.name(row));
                 near.push((name.into_owned(), angle));
             }
-        }
+            most
+        });
         near
     }
 }

@@ -16,6 +16,8 @@ use daybook_domain::index::{DocumentOutline, IndexedDocument};
 use daybook_domain::seams::{RetractedText, ScopeState};
 use daybook_domain::{Observation, ObservationId, Scope, SessionId, Tenant};
 
+use foldhash::fast::RandomState;
+
 use super::supersessions::EndedEvidence;
 
 /// Most bytes of one cache. When it is full, it starts over.
@@ -50,7 +52,7 @@ pub(super) struct ReadCache<K, V>(Mutex<CachedValues<K, V>>);
 struct CachedValues<K, V> {
     version: u64,
     bytes: usize,
-    values: HashMap<K, V>,
+    values: HashMap<K, V, RandomState>,
 }
 
 impl<K, V> Default for ReadCache<K, V> {
@@ -58,7 +60,7 @@ impl<K, V> Default for ReadCache<K, V> {
         Self(Mutex::new(CachedValues {
             version: 0,
             bytes: 0,
-            values: HashMap::new(),
+            values: HashMap::default(),
         }))
     }
 }

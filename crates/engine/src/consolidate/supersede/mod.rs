@@ -8,7 +8,8 @@ mod numbers;
 mod outline;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use daybook_domain::{
     EventSeq, Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp,
@@ -214,12 +215,27 @@ pub fn ends(later: &str, earlier: &str) -> Option<SupersessionReason> {
 }
 
 /// A person's statement that is compared with several others: taking it apart is the costly part.
-#[derive(Debug)]
-pub(crate) struct PersonsStatement(Statement);
+#[derive(Debug, Clone)]
+pub(crate) struct PersonsStatement(Arc<Statement>);
+
+/// Statements that were taken apart, by their words: the answers to many questions are the same. All are dropped when there
+/// are more than [`KNOWN_STATEMENTS`].
+static KNOWN: LazyLock<Mutex<HashMap<String, PersonsStatement>>> = LazyLock::new(Mutex::default);
+const KNOWN_STATEMENTS: usize = 2048;
 
 impl PersonsStatement {
     pub(crate) fn parse(text: &str) -> Self {
-        Self(Statement::parse(text))
+        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known().get(text) {
+            return known.clone();
+        }
+        let parsed = Self(Arc::new(Statement::parse(text)));
+        let mut known = known();
+        if known.len() >= KNOWN_STATEMENTS {
+            known.clear();
+        }
+        known.insert(text.to_owned(), parsed.clone());
+        parsed
     }
 
     /// As [`ends`].

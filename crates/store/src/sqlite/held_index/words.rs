@@ -4,12 +4,13 @@
 //!
 //! Not here: when it is read (`held_index`).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use daybook_domain::index::{
     CandidateQuery, DocumentNo, DocumentOutline, SearchFilter, TermStats, Terms,
 };
 use daybook_domain::limits::COUNTED;
+use foldhash::fast::RandomState;
 use rusqlite::Connection;
 
 use super::super::connection::Fault;
@@ -23,9 +24,11 @@ const OVERHEAD: usize = 128;
 /// All documents with outlines, by their words.
 #[derive(Debug, Default)]
 pub(in crate::sqlite) struct IndexWords {
-    documents: BTreeMap<i64, HeldDocument>,
+    documents: HashMap<i64, HeldDocument, RandomState>,
+    /// Their numbers, in order.
+    numbers: BTreeSet<i64>,
     /// The documents that contain a term, oldest first.
-    holding: HashMap<u32, Vec<DocumentNo>>,
+    holding: HashMap<u32, Vec<DocumentNo>, RandomState>,
     /// Documents of each tenant.
     counts: HashMap<i64, usize>,
     bytes: usize,
@@ -120,6 +123,7 @@ impl IndexWords {
         *self.counts.entry(document.tenant).or_default() += 1;
         self.bytes += document.bytes();
         self.documents.insert(doc.0, document);
+        self.numbers.insert(doc.0);
         Ok(())
     }
 
@@ -127,6 +131,7 @@ impl IndexWords {
         let Some(document) = self.documents.remove(&doc) else {
             return;
         };
+        self.numbers.remove(&doc);
         let age = DocumentNo(doc).age();
         for term in document.terms() {
             if let Some(holding) = self.holding.get_mut(&term)
@@ -230,10 +235,11 @@ impl IndexWords {
         let mut found = Vec::new();
         for doc in docs.iter().filter(|doc| doc.is_said()) {
             let (first, last) = (doc.0 & !i64::from(u32::MAX), doc.0 | i64::from(u32::MAX));
-            let before = self.documents.range(first..=doc.0).rev();
-            let after = self.documents.range(doc.0 + 1..=last);
-            let own = |(no, document): (&i64, &HeldDocument)| {
-                (document.tenant == tenant).then_some(DocumentNo(*no))
+            let before = self.numbers.range(first..=doc.0).rev();
+            let after = self.numbers.range(doc.0 + 1..=last);
+            let own = |no: &i64| {
+                let doc = DocumentNo(*no);
+                self.is_of(tenant, doc).then_some(doc)
             };
             found.extend(before.filter_map(own).take(reach + 1));
             found.extend(after.filter_map(own).take(reach));
