@@ -235,9 +235,7 @@ impl DatabaseFile {
             let before = tx.total_changes();
             let done = work(&tx)?;
             if effect == WriteEffect::OnReads && tx.total_changes() != before {
-                let mut count =
-                    tx.prepare_cached("UPDATE read_version SET version = version + 1")?;
-                count.execute([])?;
+                count_commit(&tx)?;
             }
             tx.commit()?;
             let nanoseconds = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -313,6 +311,16 @@ impl DatabaseFile {
             }
         }
     }
+}
+
+/// Counts a commit that may have changed what a recall reads.
+fn count_commit(tx: &Connection) -> Result<(), Fault> {
+    let mut count = tx.prepare_cached(
+        "INSERT INTO ix_read_version (only_row, version) VALUES (1, 1)
+         ON CONFLICT DO UPDATE SET version = version + 1",
+    )?;
+    count.execute([])?;
+    Ok(())
 }
 
 #[cfg(test)]

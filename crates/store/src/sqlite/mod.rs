@@ -341,7 +341,7 @@ impl SqliteStore {
             if watcher.seen != Some(data_version) {
                 let mut find = watcher
                     .connection
-                    .prepare_cached("SELECT version FROM read_version")?;
+                    .prepare_cached("SELECT ifnull(max(version), 0) FROM ix_read_version")?;
                 watcher.read_version = find.query_row([], |row| row.get(0))?;
                 watcher.seen = Some(data_version);
             }

@@ -277,3 +277,41 @@ pub(super) fn forget_user(tx: &Connection, session: i64) -> Result<(), Fault> {
         .execute([session])?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use daybook_domain::seams::SessionLog;
+    use daybook_testkit::fixtures::*;
+    use daybook_testkit::run;
+
+    use super::*;
+    use crate::SqliteOptions;
+
+    #[test]
+    fn a_note_of_what_was_shown_leaves_what_was_read_valid() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("daybook.db");
+        let store = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+        let other = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+        let pier = session("pier");
+        let shown = Use {
+            session: pier.clone(),
+            event: EventSeq(1),
+            kind: UseKind::Shown,
+            by: UsedBy::Interface("http".to_owned()),
+            at: at(3),
+        };
+        run(async {
+            let said = vec![event("the tide table")];
+            store.append(&append(&pier, said)).await.unwrap();
+            let (version, data) = (store.read_version().unwrap(), store.data_version().unwrap());
+            let added = other.note_uses(&Tenant::local(), &[shown], at(3)).await;
+            assert_eq!(added.unwrap(), 1);
+            assert_ne!(store.data_version().unwrap(), data);
+            assert_eq!(store.read_version().unwrap(), version);
+            let more = vec![event("the ebb")];
+            other.append(&append(&pier, more)).await.unwrap();
+            assert_ne!(store.read_version().unwrap(), version);
+        });
+    }
+}

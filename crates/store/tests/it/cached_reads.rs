@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use daybook_domain::index::{
-    CandidateQuery, DocumentNo, DocumentOutline, DocumentVectors, FileEntry, SearchFilter,
-    TermStats,
+    CandidateQuery, DocumentNo, DocumentOutline, DocumentVectors, FileEntry, IndexedDocument,
+    SearchFilter, TermStats,
 };
 use daybook_domain::page::PageRequest;
 use daybook_domain::seams::{
-    IndexReader, IndexWriter, ObservationStore, ScopeState, ScopeStore, SessionLog,
+    IndexReader, IndexWriter, ObservationStore, RetractedText, ScopeState, ScopeStore, SessionLog,
     SupersessionStore, VectorStore,
 };
 use daybook_domain::{
@@ -54,6 +54,9 @@ struct Reads {
     observations: [Option<Observation>; 2],
     superseded: Vec<SupersededObservation>,
     scopes: Vec<ScopeState>,
+    documents: Vec<IndexedDocument>,
+    around: Vec<DocumentNo>,
+    retracted: Vec<RetractedText>,
 }
 
 async fn reads(store: &SqliteStore) -> Reads {
@@ -68,7 +71,12 @@ async fn reads(store: &SqliteStore) -> Reads {
     let outlines = store.outlines(&tenant, &docs, Some(MODEL));
     let events = [1, 2].map(|seq| (session("pier"), EventSeq(seq)));
     let scopes = store.scopes(&tenant, PageRequest::first(99));
+    let pier = [session("pier")];
+    let retracted = store.retracted_texts(&tenant, &pier);
     Reads {
+        documents: store.documents(&tenant, &docs).await.unwrap(),
+        around: store.surroundings(&tenant, &docs, 1).await.unwrap(),
+        retracted: retracted.await.unwrap(),
         stats: stats.await.unwrap(),
         outlines: outlines.await.unwrap(),
         observations: [
@@ -131,19 +139,30 @@ async fn change(store: &SqliteStore, n: u8) {
     }
 }
 
-/// Makes changes by the store that reads, and by another one on the same file: as another process does.
+/// Makes changes by the store that reads, and by another one on the same file: as another process does. The store that
+/// reads has its index in rows, and in memory.
 fn check(is_own: impl Fn(u8) -> bool) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("daybook.db");
-    let (reader, other) = (open(&path), open(&path));
+    for is_held in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("daybook.db");
+        let reader = match is_held {
+            true => open(&path).with_held_index().unwrap(),
+            false => open(&path),
+        };
+        check_reader(&path, &reader, &is_own);
+    }
+}
+
+fn check_reader(path: &Path, reader: &SqliteStore, is_own: impl Fn(u8) -> bool) {
+    let other = open(path);
     run(async {
-        let mut before = reads(&reader).await;
+        let mut before = reads(reader).await;
         for n in 0..=6 {
-            change(if is_own(n) { &reader } else { &other }, n).await;
-            let after = reads(&reader).await;
+            change(if is_own(n) { reader } else { &other }, n).await;
+            let after = reads(reader).await;
             assert_ne!(after, before, "change {n} is seen");
-            assert_eq!(after, reads(&open(&path)).await, "after change {n}");
-            assert_eq!(after, reads(&reader).await, "read twice after {n}");
+            assert_eq!(after, reads(&open(path)).await, "after change {n}");
+            assert_eq!(after, reads(reader).await, "read twice after {n}");
             before = after;
         }
     });
@@ -181,7 +200,60 @@ fn a_write_that_was_broken_off_is_not_seen() {
         assert_eq!(before.outlines.len(), 2);
         // What it would have deleted can be deleted afterwards, and is then gone for the reader too.
         let whole = Connection::open(&path).unwrap();
-        whole.execute_batch("DELETE FROM ix_docs").unwrap();
+        // Each commit of Daybook counts itself.
+        let deleted = "BEGIN; DELETE FROM ix_docs;
+            UPDATE ix_read_version SET version = version + 1; COMMIT";
+        whole.execute_batch(deleted).unwrap();
         assert_eq!(reads(&reader).await.outlines, []);
+    });
+}
+
+#[test]
+fn an_index_in_memory_that_missed_changes_is_read_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("daybook.db");
+    let (reader, other) = (open(&path).with_held_index().unwrap(), open(&path));
+    run(async {
+        for n in [0, 4] {
+            change(&other, n).await;
+            reads(&reader).await;
+        }
+        change(&other, 1).await;
+        // As when so much changed that the first of it is not recorded any more.
+        let rows = Connection::open(&path).unwrap();
+        let last = "(SELECT max(change_no) FROM ix_changes)";
+        let forget = format!("DELETE FROM ix_changes WHERE change_no < {last}");
+        assert!(rows.execute(&forget, []).unwrap() > 0);
+        assert_eq!(reads(&reader).await, reads(&open(&path)).await);
+    });
+}
+
+#[test]
+fn the_record_of_changes_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("daybook.db");
+    run(change(&open(&path), 0));
+    let rows = Connection::open(&path).unwrap();
+    let many = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 80000)
+        INSERT INTO ix_changes (doc) SELECT n FROM n";
+    rows.execute(many, []).unwrap();
+    let count = "SELECT count(*) FROM ix_changes";
+    let count: usize = rows.query_row(count, [], |row| row.get(0)).unwrap();
+    assert!((65_536..70_000).contains(&count), "{count} changes");
+}
+
+#[test]
+fn an_index_is_held_after_some_searches_and_answers_as_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("daybook.db");
+    let reader = open(&path);
+    run(async {
+        for n in 0..=4 {
+            change(&reader, n).await;
+        }
+        let before = reads(&reader).await;
+        for _ in 0..64 {
+            assert_eq!(reads(&reader).await, before);
+        }
     });
 }

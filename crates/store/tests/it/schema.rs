@@ -241,7 +241,7 @@ pub(super) async fn get_outlines(store: &impl Store, count: usize) {
         },
         at: document.at,
         terms: Terms::of(&tokens(&document.text)),
-        vectors: vec![1],
+        vectors: [1].into(),
     };
     let expected: Vec<DocumentOutline> = docs.iter().zip(&documents).map(outline).collect();
     let outlines = store.outlines(&tenant, &docs, Some(MODEL)).await.unwrap();
@@ -278,9 +278,14 @@ fn dump(path: &Path) -> String {
         let statement: String = row.get(2).unwrap();
         writeln!(sql, "{statement};").unwrap();
         // Triggers make the marks of the record and of changes again.
-        let has_rows = !["VIRTUAL", "ix_stale_records", "ix_changes", "read_version"]
-            .iter()
-            .any(|without| statement.contains(without));
+        let has_rows = ![
+            "VIRTUAL",
+            "ix_stale_records",
+            "ix_changes",
+            "ix_read_version",
+        ]
+        .iter()
+        .any(|without| statement.contains(without));
         if row.get::<_, String>(1).unwrap() == "table" && has_rows {
             tables.push(row.get(0).unwrap());
         }

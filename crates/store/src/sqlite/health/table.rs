@@ -117,7 +117,7 @@ pub(in crate::sqlite) const DERIVED: [&str; 8] = [
     "ix_sign_blocks",
     "ix_stale_records",
     "ix_changes",
-    "read_version",
+    "ix_read_version",
 ];
 
 /// Every table that a sound database has, in the order in which migrations make them. The pieces of the

@@ -24,6 +24,8 @@ pub(super) use words::IndexWords;
 
 /// Searches after which the index is read.
 const SEARCHES: usize = 16;
+/// Most commits between two searches: a version that is further away is of another file, which took the place of this one.
+const COMMITS: u64 = 1 << 32;
 /// Most bytes that it takes in memory.
 const MOST_BYTES: usize = 256 << 20;
 
@@ -153,7 +155,11 @@ impl HeldState {
         };
         // Whatever fails leaves nothing held, rather than a part.
         let known = self.change;
-        let change = file.read(|tx| words.catch_up(tx, known))?;
+        let is_same_file = self.version == 0 || version.wrapping_sub(self.version) <= COMMITS;
+        let change = match is_same_file {
+            true => file.read(|tx| words.catch_up(tx, known))?,
+            false => None,
+        };
         match change {
             Some(change) => (self.change, self.words) = (change, Some(words)),
             None => (self.change, self.words) = file.read(|tx| read_all(tx))?,

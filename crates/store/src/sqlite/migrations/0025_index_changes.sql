@@ -30,8 +30,9 @@ CREATE TRIGGER ix_vectors_deleted AFTER DELETE ON ix_vectors BEGIN
 END;
 
 -- Counts the commits that may have changed what a recall reads. Notes of what was shown are none, and a server writes one
--- every second.
-CREATE TABLE read_version (
+-- every second. Begins anywhere, so that a file that takes the place of another has no number of it.
+CREATE TABLE ix_read_version (
+    only_row    INTEGER PRIMARY KEY CHECK (only_row = 1),
     version     INTEGER NOT NULL
 );
-INSERT INTO read_version (version) VALUES (0);
+INSERT INTO ix_read_version (only_row, version) VALUES (1, abs(random() / 2));
