@@ -209,7 +209,7 @@ fn a_write_that_was_broken_off_is_not_seen() {
 }
 
 #[test]
-fn an_index_in_memory_that_missed_changes_is_read_anew() {
+fn an_index_in_memory_that_missed_changes_gives_way_to_the_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("daybook.db");
     let (reader, other) = (open(&path).with_held_index().unwrap(), open(&path));
@@ -225,6 +225,32 @@ fn an_index_in_memory_that_missed_changes_is_read_anew() {
         let forget = format!("DELETE FROM ix_changes WHERE change_no < {last}");
         assert!(rows.execute(&forget, []).unwrap() > 0);
         assert_eq!(reads(&reader).await, reads(&open(&path)).await);
+    });
+}
+
+#[test]
+fn an_index_in_memory_gives_way_to_the_rows_after_an_import() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("daybook.db");
+    let (reader, other) = (open(&path).with_held_index().unwrap(), open(&path));
+    run(async {
+        change(&other, 0).await;
+        let before = reads(&reader).await;
+        let many = (1..3000).map(|line| FileEntry {
+            line,
+            text: format!("word {line}"),
+            heading: String::new(),
+            observation: None,
+            citation: None,
+            tokens: format!("word {line}"),
+        });
+        let many: Vec<FileEntry> = many.collect();
+        let own = scope();
+        let put = other.put_file(&own, "MEMORY.md", "stamp", &many, at(9));
+        put.await.unwrap();
+        let after = reads(&reader).await;
+        assert_ne!(after, before);
+        assert_eq!(after, reads(&open(&path)).await);
     });
 }
 

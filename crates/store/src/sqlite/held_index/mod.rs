@@ -1,8 +1,8 @@
 //! The index as a server holds it in memory, so that a search reads no rows of it.
 //!
-//! It is read once, by a thread of its own, when several searches have been made; until then searches read rows. From then
-//! on the documents that any process changed (`ix_changes`) are read again before the next search. An index that would
-//! take too much memory is not held.
+//! It is read by a thread of its own when several searches have been made; until then searches read rows. From then on the
+//! documents that any process changed (`ix_changes`) are read again before the next search; where they are many, as after
+//! an import, the whole is read again in the same way. An index that would take too much memory is not held.
 //!
 //! Not here: texts of documents, and signs of vectors (`vectors`).
 
@@ -87,15 +87,17 @@ impl HeldIndex {
         (version, tenant): (impl FnOnce() -> Result<u64, StoreError>, &Tenant),
         answer: impl FnOnce(&IndexWords, &HeldTenant) -> T,
     ) -> Result<Option<T>, StoreError> {
-        if self.searches.load(Ordering::Relaxed) < SEARCHES {
+        let mut held = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        if held.words.is_none() {
             return Ok(None);
         }
         // Before what is read at it, so that what is held may be newer than its version and is never older.
         let version = version()?;
-        let mut held = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        if held.words.is_some() && held.version != version {
+        if held.version != version {
             drop(held);
-            write(&self.state).catch_up(file, version)?;
+            if !write(&self.state).catch_up(file, version)? {
+                self.searches.store(0, Ordering::Relaxed);
+            }
             held = self.state.read().unwrap_or_else(PoisonError::into_inner);
         }
         let Some(words) = &held.words else {
@@ -124,7 +126,8 @@ fn write(state: &RwLock<HeldState>) -> RwLockWriteGuard<'_, HeldState> {
 }
 
 fn read_into(state: &RwLock<HeldState>, file: &DatabaseFile) -> Result<(), StoreError> {
-    let (change, words) = file.read(|tx| read_all(tx))?;
+    let (change, words) =
+        file.read(|tx| Ok((last_change(tx)?, IndexWords::read_all(tx, MOST_BYTES)?)))?;
     *write(state) = HeldState {
         change,
         words,
@@ -133,47 +136,35 @@ fn read_into(state: &RwLock<HeldState>, file: &DatabaseFile) -> Result<(), Store
     Ok(())
 }
 
-fn read_all(tx: &Connection) -> Result<(i64, Option<IndexWords>), Fault> {
-    Ok((last_change(tx)?, IndexWords::read_all(tx, MOST_BYTES)?))
-}
-
 fn last_change(tx: &Connection) -> Result<i64, Fault> {
     let mut find = tx.prepare_cached("SELECT ifnull(max(change_no), 0) FROM ix_changes")?;
     Ok(find.query_row([], |row| row.get(0))?)
 }
 
 impl HeldState {
-    /// Reads the documents that changed.
-    fn catch_up(&mut self, file: &DatabaseFile, version: u64) -> Result<(), StoreError> {
+    /// Reads the documents that changed. False, and nothing is held any more, where they are many or not known.
+    fn catch_up(&mut self, file: &DatabaseFile, version: u64) -> Result<bool, StoreError> {
         // Another search may have been faster.
         if self.version == version {
-            return Ok(());
+            return Ok(true);
         }
-        let taken = self.words.take();
-        let Some(mut words) = taken else {
-            return Ok(());
-        };
         // Whatever fails leaves nothing held, rather than a part.
-        let known = self.change;
+        let Some(mut words) = self.words.take() else {
+            return Ok(true);
+        };
         let is_same_file = self.version == 0 || version.wrapping_sub(self.version) <= COMMITS;
+        let known = self.change;
         let change = match is_same_file {
             true => file.read(|tx| words.catch_up(tx, known))?,
             false => None,
         };
-        match change {
-            Some(change) => (self.change, self.words) = (change, Some(words)),
-            None => (self.change, self.words) = file.read(|tx| read_all(tx))?,
-        }
-        if self
-            .words
-            .as_ref()
-            .is_some_and(|words| words.bytes() > MOST_BYTES)
-        {
-            self.words = None;
-        }
-        self.version = version;
+        let Some(change) = change else {
+            return Ok(false);
+        };
+        (self.change, self.version) = (change, version);
+        self.words = Some(words).filter(|words| words.bytes() <= MOST_BYTES);
         self.tenants = Mutex::default();
-        Ok(())
+        Ok(true)
     }
 
     fn tenant(

@@ -11,13 +11,15 @@ use daybook_domain::index::{
 };
 use daybook_domain::limits::COUNTED;
 use foldhash::fast::RandomState;
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
 use super::super::connection::Fault;
 use super::super::outlines::outline_of_row;
 use super::super::queries::AdmittedOwners;
 use crate::documents::admits;
 
+/// Most changed documents that are read while a search waits: some ten microseconds each.
+const READ_AT_ONCE: usize = 2048;
 /// Bytes of a document besides its numbers: its place in the maps.
 const OVERHEAD: usize = 128;
 
@@ -62,30 +64,32 @@ impl IndexWords {
     /// Reads all documents; `None` when they take more than `most` bytes.
     pub(super) fn read_all(tx: &Connection, most: usize) -> Result<Option<Self>, Fault> {
         let mut all = Self::default();
-        // In the order of their age each is the last of its lists, but for messages between the calls of tools.
-        let mut find = tx.prepare(&format!("{COLUMNS} ORDER BY doc"))?;
+        let mut find = tx.prepare(COLUMNS)?;
         let mut rows = find.query([])?;
         while let Some(row) = rows.next()? {
-            all.put(row)?;
+            all.put(row, Vec::push)?;
             if all.bytes > most {
                 return Ok(None);
             }
         }
+        for holding in all.holding.values_mut() {
+            holding.sort_unstable_by_key(|doc| doc.age());
+        }
         Ok(Some(all))
     }
 
-    /// Reads the documents that changed after the change `known`, and returns the number of the last one. `None` where
-    /// changes in between are not recorded any more, so that all documents have to be read.
+    /// Reads the documents that changed after the change `known`, and returns the number of the last change. `None` where
+    /// they are too many for a search that waits, or the first of them are not recorded any more.
     pub(super) fn catch_up(&mut self, tx: &Connection, known: i64) -> Result<Option<i64>, Fault> {
         let mut find =
             tx.prepare_cached("SELECT change_no, doc FROM ix_changes WHERE change_no >= ?")?;
         let changes = find.query_map([known], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let changes: Vec<(i64, i64)> = changes.collect::<Result<_, _>>()?;
         let is_whole = known == 0 || changes.first().is_some_and(|(first, _)| *first == known);
-        if !is_whole {
+        let changed: BTreeSet<i64> = changes.iter().map(|(_, doc)| *doc).collect();
+        if !is_whole || changed.len() > READ_AT_ONCE {
             return Ok(None);
         }
-        let changed: BTreeSet<i64> = changes.iter().map(|(_, doc)| *doc).collect();
         for doc in changed {
             self.read(tx, doc)?;
         }
@@ -98,7 +102,10 @@ impl IndexWords {
         let mut find = tx.prepare_cached(&format!("{COLUMNS} WHERE doc = ?"))?;
         let mut rows = find.query([doc])?;
         while let Some(row) = rows.next()? {
-            self.put(row)?;
+            self.put(row, |holding, doc| {
+                let at = holding.partition_point(|held| held.age() < doc.age());
+                holding.insert(at, doc);
+            })?;
         }
         Ok(())
     }
@@ -108,7 +115,12 @@ impl IndexWords {
         self.bytes
     }
 
-    fn put(&mut self, row: &rusqlite::Row<'_>) -> Result<(), Fault> {
+    /// Adds a document, to the list of each of its terms with `add`.
+    fn put(
+        &mut self,
+        row: &Row<'_>,
+        add: impl Fn(&mut Vec<DocumentNo>, DocumentNo),
+    ) -> Result<(), Fault> {
         let doc = DocumentNo(row.get(4)?);
         let document = HeldDocument {
             tenant: row.get(5)?,
@@ -116,9 +128,7 @@ impl IndexWords {
             outline: outline_of_row(doc, row)?,
         };
         for term in document.terms() {
-            let holding = self.holding.entry(term).or_default();
-            let at = holding.partition_point(|held| held.age() < doc.age());
-            holding.insert(at, doc);
+            add(self.holding.entry(term).or_default(), doc);
         }
         *self.counts.entry(document.tenant).or_default() += 1;
         self.bytes += document.bytes();
