@@ -9,6 +9,7 @@
 
 mod agno;
 mod backup;
+mod cached_reads;
 mod committer;
 mod connection;
 mod events;
@@ -61,25 +62,25 @@ mod vector_rows;
 mod vectors;
 
 use std::collections::BTreeSet;
-use std::hash::Hash;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use daybook_domain::{StoreError, Tenant};
+use daybook_domain::StoreError;
 use rusqlite::{Connection, Transaction};
 
 use crate::blocking::blocking;
 use crate::damage::Damage;
 pub use agno::agno_rows;
+use cached_reads::Watcher;
 use committer::Committer;
 use connection::Fault;
 use file::DatabaseFile;
 pub use health::Tokenize;
-use held_index::{HeldIndex, HeldTenant, IndexWords};
+use held_index::HeldIndex;
 use index_rows::IndexUpkeep;
 use peek::Peek;
-use read_cache::{CachedValue, ReadCache, ReadCaches};
+use read_cache::ReadCaches;
 pub use record::{RecordRestore, RestoredRecord};
 pub use salvage::{Salvage, Salvaged, keep_copy};
 pub use session_databases::SessionDatabase;
@@ -292,109 +293,4 @@ impl SqliteStore {
     ) -> Result<T, StoreError> {
         blocking(|| self.file.read(work))
     }
-
-    /// [`SqliteStore::read`] of what may be cached for the version that `work` gets.
-    fn read_cached<T>(
-        &self,
-        mut work: impl FnMut(&Transaction<'_>, u64) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        let version = self.read_version()?;
-        self.read(|tx| work(tx, version))
-    }
-
-    /// The values of keys, of which `read` reads those that are not cached, in one snapshot.
-    fn cached<K: Hash + Eq + Clone, V: CachedValue>(
-        &self,
-        cache: &ReadCache<K, V>,
-        keys: &[K],
-        read: impl Fn(&Transaction<'_>, &K) -> Result<V, Fault>,
-    ) -> Result<Vec<V>, StoreError> {
-        let version = self.read_version()?;
-        let known = cache.get(version, keys.iter().cloned());
-        let missing: Vec<&K> = keys
-            .iter()
-            .zip(&known)
-            .filter_map(|(key, known)| known.is_none().then_some(key))
-            .collect();
-        let mut missed = Vec::new();
-        if !missing.is_empty() {
-            let read_all = |tx: &Transaction<'_>| missing.iter().map(|key| read(tx, key)).collect();
-            missed = self.read(read_all)?;
-            let keys = missing.into_iter().cloned();
-            cache.put(version, keys.zip(missed.iter().cloned()));
-        }
-        let mut missed = missed.into_iter();
-        Ok(known
-            .into_iter()
-            .filter_map(|known| known.or_else(|| missed.next()))
-            .collect())
-    }
-
-    /// The version by which reads are cached: that of the last commit that may have changed what a recall reads.
-    fn read_version(&self) -> Result<u64, StoreError> {
-        // All that a store that only peeks has read is discarded after a change.
-        if self.file.peek().is_some() {
-            return Ok(0);
-        }
-        self.watching(|watcher| {
-            let data_version = data_version(&watcher.connection)?;
-            if watcher.seen != Some(data_version) {
-                let mut find = watcher
-                    .connection
-                    .prepare_cached("SELECT ifnull(max(version), 0) FROM ix_read_version")?;
-                watcher.read_version = find.query_row([], |row| row.get(0))?;
-                watcher.seen = Some(data_version);
-            }
-            Ok(watcher.read_version)
-        })
-    }
-
-    /// What `answer` finds in the index in memory; `None` where it is not held.
-    fn in_held_index<T>(
-        &self,
-        tenant: &Tenant,
-        answer: impl FnOnce(&IndexWords, &HeldTenant) -> T,
-    ) -> Result<Option<T>, StoreError> {
-        let Some(held) = &self.held_index else {
-            return Ok(None);
-        };
-        blocking(|| held.answer(&self.file, (|| self.read_version(), tenant), answer))
-    }
-
-    /// A number that each commit of any process changes.
-    fn data_version(&self) -> Result<u64, StoreError> {
-        self.watching(|watcher| data_version(&watcher.connection))
-    }
-
-    fn watching<T>(
-        &self,
-        mut look: impl FnMut(&mut Watcher) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        blocking(|| {
-            let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
-            let watching = match watcher.take() {
-                Some(open) => watcher.insert(open),
-                None => watcher.insert(Watcher {
-                    connection: self.file.connect()?,
-                    seen: None,
-                    read_version: 0,
-                }),
-            };
-            self.file.retry(|| look(watching))
-        })
-    }
-}
-
-/// A connection that writes nothing, so that it notices the commits of all others.
-#[derive(Debug)]
-struct Watcher {
-    connection: Connection,
-    /// The data version at which the version of reads was looked up.
-    seen: Option<u64>,
-    read_version: u64,
-}
-
-fn data_version(watcher: &Connection) -> Result<u64, Fault> {
-    let mut version = watcher.prepare_cached("PRAGMA data_version")?;
-    Ok(version.query_row([], |row| row.get(0))?)
 }
