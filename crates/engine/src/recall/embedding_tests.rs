@@ -111,7 +111,7 @@ fn another_model_replaces_the_vectors() {
     some(&store, &small, 9).expect("the model answers");
     assert_eq!(some(&store, &small, 9).expect("nothing is left"), 0);
     assert_eq!(some(&store, &large, 9).expect("the model answers"), 2);
-    assert_eq!(outlines(&store, "boat", &large)[0].vectors, [127, 0]);
+    assert_eq!(*outlines(&store, "boat", &large)[0].vectors, [127, 0]);
     assert!(outlines(&store, "boat", &small)[0].vectors.is_empty());
 }
 
@@ -140,7 +140,7 @@ fn a_long_text_has_a_vector_of_the_whole_and_one_of_each_passage() {
         [0, 127, 0],
     ];
     let vectors = &outlines(&store, "pebbl", &model)[0].vectors;
-    assert_eq!(*vectors, [whole, boat, nothing, gale].concat());
+    assert_eq!(**vectors, [whole, boat, nothing, gale].concat());
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn the_name_of_a_speaker_is_not_part_of_the_vector() {
     let store = store_of_messages(["Gale: a boat".to_owned()]);
     let model = model();
     some(&store, &model, 9).expect("the model answers");
-    assert_eq!(outlines(&store, "boat", &model)[0].vectors, [127, 0, 0]);
+    assert_eq!(*outlines(&store, "boat", &model)[0].vectors, [127, 0, 0]);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn what_makes_an_observation_understandable_is_part_of_its_vector() {
     run(store.observe(&[observed], at(1))).expect("an observation is taken in");
     let model = model();
     some(&store, &model, 9).expect("the model answers");
-    assert_eq!(outlines(&store, "boat", &model)[0].vectors, [127, 0, 127]);
+    assert_eq!(*outlines(&store, "boat", &model)[0].vectors, [127, 0, 127]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn said_by(origin: Origin, session: i64, seq: u64, text: &str) -> DocumentOutlin
         origin: Some(origin),
         at: Timestamp::ZERO,
         terms: Terms::of(&outlined_text(text)),
-        vectors: Vec::new(),
+        vectors: [].into(),
     }
 }
 
@@ -36,7 +36,7 @@ fn digested(doc: DocumentNo, text: &str) -> DocumentOutline {
 
 fn with_vectors(outline: DocumentOutline, vectors: &[i8]) -> DocumentOutline {
     DocumentOutline {
-        vectors: vectors.to_vec(),
+        vectors: vectors.into(),
         ..outline
     }
 }
