@@ -111,7 +111,7 @@ fn the_committed_openapi_document_is_the_published_one() {
         return;
     }
     assert!(
-        DOCUMENT == text,
+        *DOCUMENT == text,
         "openapi.json differs from the routes' description; review the change after \
          UPDATE_OPENAPI=1 cargo test -p daybook-app openapi"
     );

@@ -3,16 +3,27 @@
 //! It is generated from the routes by `UPDATE_OPENAPI=1 cargo test -p daybook-app openapi`, and committed, so that a change
 //! of it is seen in review, and so that the program need not hold the code that makes it. A test compares the two.
 
+use std::io::Read;
+use std::sync::LazyLock;
+
 use anyhow::Context as _;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use flate2::read::ZlibDecoder;
 
 use super::described_routes::described_routes;
 use super::docs;
 use super::fault::HttpFault;
 
-/// The document, in the form in which it is published.
-pub(super) const DOCUMENT: &str = include_str!("../../openapi.json");
+/// The document, in the form in which it is published. The build compressed it.
+pub(super) static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
+    let compressed: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.zlib"));
+    let mut text = String::new();
+    ZlibDecoder::new(compressed)
+        .read_to_string(&mut text)
+        .expect("the build compressed a text");
+    text
+});
 
 described_routes!(document, page);
 
@@ -25,7 +36,7 @@ described_routes!(document, page);
     responses((status = OK, description = "The description", body = serde_json::Value)),
 )]
 async fn document() -> Response {
-    ([(CONTENT_TYPE, "application/json")], DOCUMENT).into_response()
+    ([(CONTENT_TYPE, "application/json")], DOCUMENT.as_str()).into_response()
 }
 
 /// This description, as a page for people; needs no token
@@ -37,6 +48,6 @@ async fn document() -> Response {
     responses((status = OK, description = "The page", body = String, content_type = "text/html")),
 )]
 async fn page() -> Result<Response, HttpFault> {
-    let document = serde_json::from_str(DOCUMENT).context("the description of the routes")?;
+    let document = serde_json::from_str(&DOCUMENT).context("the description of the routes")?;
     Ok(docs::answer(docs::page(&document)))
 }
