@@ -12,6 +12,7 @@ mod backup;
 mod cached_reads;
 mod committer;
 mod connection;
+mod ended_evidence;
 mod events;
 mod evidence_rows;
 mod extractions;

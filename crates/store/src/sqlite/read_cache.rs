@@ -18,7 +18,7 @@ use daybook_domain::{Observation, ObservationId, Scope, SessionId, Tenant};
 
 use foldhash::fast::RandomState;
 
-use super::supersessions::EndedEvidence;
+use super::ended_evidence::EndedEvidence;
 
 /// Most bytes of one cache. When it is full, it starts over.
 const MOST_BYTES: usize = 16 << 20;

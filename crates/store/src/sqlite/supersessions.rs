@@ -12,6 +12,7 @@ use rusqlite::{Connection, Row, Transaction, params};
 
 use super::SqliteStore;
 use super::connection::Fault;
+use super::ended_evidence::EndedEvidence;
 use super::evidence_rows::{self, VISIBLE};
 use super::names::{find_scope, parse_column, scope_of};
 use crate::evidence::parse_numbers;
@@ -107,27 +108,6 @@ fn set(
         set.execute(params![later, reason, until, scope, id.0.cast_signed()])?;
     }
     Ok(())
-}
-
-/// An observation of a session that no longer holds.
-#[derive(Debug, Clone)]
-pub(super) struct EndedEvidence {
-    /// The events of the session that it rests on.
-    stated: BTreeSet<u64>,
-    scope: Scope,
-    supersession: Supersession,
-}
-
-impl EndedEvidence {
-    fn of_event(&self, event: &(SessionId, EventSeq)) -> Option<SupersededObservation> {
-        self.stated
-            .contains(&event.1.0)
-            .then(|| SupersededObservation {
-                event: event.clone(),
-                scope: self.scope.clone(),
-                supersession: self.supersession,
-            })
-    }
 }
 
 /// What no longer holds of a session's observations, which are few.
