@@ -144,15 +144,15 @@ fn last_change(tx: &Connection) -> Result<i64, Fault> {
 impl HeldState {
     /// Reads the documents that changed. False, and nothing is held any more, where they are many or not known.
     fn catch_up(&mut self, file: &DatabaseFile, version: u64) -> Result<bool, StoreError> {
-        // Another search may have been faster.
-        if self.version == version {
+        let is_same_file = self.version == 0 || version.abs_diff(self.version) <= COMMITS;
+        // Another search may have been faster, and have seen a later commit.
+        if is_same_file && self.version >= version {
             return Ok(true);
         }
         // Whatever fails leaves nothing held, rather than a part.
         let Some(mut words) = self.words.take() else {
             return Ok(true);
         };
-        let is_same_file = self.version == 0 || version.wrapping_sub(self.version) <= COMMITS;
         let known = self.change;
         let change = match is_same_file {
             true => file.read(|tx| words.catch_up(tx, known))?,
