@@ -8,8 +8,7 @@ mod numbers;
 mod outline;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::{
     EventSeq, Evidence, ObservationKind, SessionId, SupersessionReason, Timestamp,
@@ -215,27 +214,12 @@ pub fn ends(later: &str, earlier: &str) -> Option<SupersessionReason> {
 }
 
 /// A person's statement that is compared with several others: taking it apart is the costly part.
-#[derive(Debug, Clone)]
-pub(crate) struct PersonsStatement(Arc<Statement>);
-
-/// Statements that were taken apart, by their words: the answers to many questions are the same. All are dropped when there
-/// are more than [`KNOWN_STATEMENTS`].
-static KNOWN: LazyLock<Mutex<HashMap<String, PersonsStatement>>> = LazyLock::new(Mutex::default);
-const KNOWN_STATEMENTS: usize = 2048;
+#[derive(Debug)]
+pub(crate) struct PersonsStatement(Statement);
 
 impl PersonsStatement {
     pub(crate) fn parse(text: &str) -> Self {
-        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known().get(text) {
-            return known.clone();
-        }
-        let parsed = Self(Arc::new(Statement::parse(text)));
-        let mut known = known();
-        if known.len() >= KNOWN_STATEMENTS {
-            known.clear();
-        }
-        known.insert(text.to_owned(), parsed.clone());
-        parsed
+        Self(Statement::parse(text))
     }
 
     /// As [`ends`].

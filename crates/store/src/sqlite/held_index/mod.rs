@@ -95,9 +95,11 @@ impl HeldIndex {
         let version = version()?;
         if held.version != version {
             drop(held);
-            if !write(&self.state).catch_up(file, version)? {
+            let caught_up = write(&self.state).catch_up(file, version);
+            if !matches!(caught_up, Ok(true)) {
                 self.searches.store(0, Ordering::Relaxed);
             }
+            caught_up?;
             held = self.state.read().unwrap_or_else(PoisonError::into_inner);
         }
         let Some(words) = &held.words else {
