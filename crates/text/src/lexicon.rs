@@ -83,6 +83,8 @@ pub enum Cue {
     Trouble,
     /// Reports misbehaviour of what is being built.
     Complaint,
+    /// Asks to look into what it reports.
+    Report,
     /// The agent admits that the person is right.
     Concession,
     /// The agent explains a failure.
@@ -125,7 +127,7 @@ pub const HABITS: [&str; 12] = [
     "compatibility",
 ];
 
-const SECTIONS: [(Cue, &str); 34] = [
+const SECTIONS: [(Cue, &str); 35] = [
     (Cue::Correction, "correction"),
     (Cue::Preference, "preference"),
     (Cue::General, "general"),
@@ -148,6 +150,7 @@ const SECTIONS: [(Cue, &str); 34] = [
     (Cue::Praise, "praise"),
     (Cue::Trouble, "trouble"),
     (Cue::Complaint, "complaint"),
+    (Cue::Report, "report"),
     (Cue::Concession, "concession"),
     (Cue::Cause, "cause"),
     (Cue::Proposal, "proposal"),

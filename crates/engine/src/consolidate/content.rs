@@ -11,6 +11,7 @@ use daybook_text::tokens::{TokenKind, for_each_token, index_text};
 use regex::Regex;
 
 pub(super) use super::content_words::{ContentWord, ContentWords, WordMap, WordsOutline};
+use super::plain::plain;
 
 /// The lists of words by which contents are made.
 pub(super) const WORD_LISTS: &str = include_str!("content.txt");
@@ -28,9 +29,7 @@ static EMPTY: LazyLock<HashSet<String>> = LazyLock::new(|| {
 
 /// The first word of each line, by the stems of the others.
 static SYNONYMS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
-    let lines = WORD_LISTS.lines();
-    let lines = lines.skip_while(|line| *line != "[synonyms]").skip(1);
-    let pairs = lines.flat_map(|line| {
+    let pairs = lines_of("synonyms").flat_map(|line| {
         let mut words = line.split_whitespace().map(index_text);
         let first = words.next();
         words.filter_map(move |word| Some((word, first.clone()?)))
@@ -38,11 +37,17 @@ static SYNONYMS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
     pairs.collect()
 });
 
-/// Words between which the order matters.
-static ORDERED: LazyLock<Regex> = LazyLock::new(|| {
+/// Words between which the order matters, and that turn what is said where they are added.
+static CONTRASTS: LazyLock<Regex> = LazyLock::new(|| {
     constant_regex(
-        r"(?i)\b(before|after|then|over|instead|rather|from|into|until|than|not|vor|nach|statt|bevor|nachdem|antes|después|avant|après)\b",
+        r"\b(before|after|then|over|instead|rather|from|into|until|than|not|vor|nach|statt|bevor|nachdem|antes|después|avant|après)\b",
     )
+});
+
+/// Words that change a statement that they are added to.
+static TURNING: LazyLock<ContentWords> = LazyLock::new(|| {
+    let words = section("turning").flat_map(word_stems);
+    words.map(|word| ContentWord::of(&word)).collect()
 });
 
 /// Least share of their words that two long statements of the same content have in common.
@@ -61,12 +66,17 @@ const SIGNS: [char; 4] = ['*', '#', '@', '+'];
 /// Fewest words of a statement that another may repeat with further ones.
 const REPEATED: usize = 2;
 
+/// Most words of a statement in which the order matters without a word that says so.
+const SHORT: usize = 6;
+
 /// What a statement says, whatever its grammar.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) words: ContentWords,
-    /// The words in their order, where it matters.
+    /// The words in their order, of what is short or contrasts.
     pub(super) order: Vec<ContentWord>,
+    /// The words that contrast, in their order: "before", "instead".
+    pub(super) contrasts: Vec<ContentWord>,
     /// It denies or forbids.
     pub(crate) denies: bool,
     /// The words right after its negations.
@@ -75,13 +85,22 @@ pub(super) struct Content {
 
 impl Content {
     pub(super) fn of(text: &str) -> Self {
-        let low = lowered(text);
-        let words = words_in_order(&low);
+        let low = plain(&lowered(text));
+        let mut order = words_in_order(&low);
+        let words: ContentWords = order.iter().copied().collect();
+        let contrasts: Vec<ContentWord> = CONTRASTS
+            .find_iter(&low)
+            .map(|it| ContentWord::of(it.as_str()))
+            .collect();
+        if contrasts.is_empty() && order.len() > SHORT {
+            order = Vec::new();
+        }
         Self {
             denies: denies(&low),
             denied: denied_words(&low),
-            words: words.iter().copied().collect(),
-            order: ordered(&low, words),
+            words,
+            order,
+            contrasts,
         }
     }
 
@@ -98,21 +117,39 @@ impl Content {
             return false;
         }
         if ours == theirs {
-            return self.order.is_empty() || other.order.is_empty() || self.order == other.order;
+            return !self.contrasts_with(other);
         }
+        self.is_nearly(other) && !self.contrasts_with(other)
+    }
+
+    /// Whether both say the same but for a word or two that change nothing.
+    fn is_nearly(&self, other: &Self) -> bool {
+        let (ours, theirs) = (&self.words, &other.words);
         let longer = ours.len().max(theirs.len());
         let shorter = ours.len().min(theirs.len());
-        let one_contrasts = self.order.is_empty() != other.order.is_empty();
-        if one_contrasts || !self.numbers().eq(other.numbers()) {
-            return false;
-        }
         let common = ours.common(theirs);
-        if common < REPEATED {
-            return false;
-        }
         let only_adds = common == shorter && (longer - common) as f64 <= FURTHER * longer as f64;
         let shared = 2.0 * common as f64 / (longer + shorter) as f64;
-        only_adds || (shorter >= LONG && shared >= LONG_SHARED)
+        let is_close = only_adds || (shorter >= LONG && shared >= LONG_SHARED);
+        is_close
+            && common >= REPEATED
+            && self.contrasts.is_empty() == other.contrasts.is_empty()
+            && self.numbers().eq(other.numbers())
+            && ours.shared(&TURNING).eq(theirs.shared(&TURNING))
+    }
+
+    /// Whether the order of the same words makes another statement of them: "run the linter before the tests", and "barbara
+    /// reports to edsger".
+    fn contrasts_with(&self, other: &Self) -> bool {
+        let in_common = |one: &Self, with: &Self| -> Vec<ContentWord> {
+            let words = one.order.iter().copied();
+            words.filter(|word| with.words.contains(*word)).collect()
+        };
+        let (ours, theirs) = (in_common(self, other), in_common(other, self));
+        match self.contrasts.is_empty() || other.contrasts.is_empty() {
+            true => are_exchanged(&ours, &theirs),
+            false => ours != theirs || self.contrasts != other.contrasts,
+        }
     }
 
     /// The words with digits: those of the same content are the same.
@@ -121,15 +158,14 @@ impl Content {
     }
 }
 
-/// The words in their order, then those between which it matters: "after the backfill" is not "before the backfill".
-/// None where no word orders them.
-fn ordered(low: &str, mut words: Vec<ContentWord>) -> Vec<ContentWord> {
-    let mut orders = ORDERED.find_iter(low).map(|it| it.as_str()).peekable();
-    if orders.peek().is_none() {
-        return Vec::new();
-    }
-    words.extend(orders.map(ContentWord::of));
-    words
+/// Whether two words stand in each other's place, on both sides of others: what does something, and what it is done to.
+fn are_exchanged(ours: &[ContentWord], theirs: &[ContentWord]) -> bool {
+    let mut places = (0..ours.len().min(theirs.len())).filter(|at| ours[*at] != theirs[*at]);
+    let (Some(one), Some(other), None) = (places.next(), places.next(), places.next()) else {
+        return false;
+    };
+    let are_two = ours[one] == theirs[other] && ours[other] == theirs[one];
+    ours.len() == theirs.len() && are_two && other - one > 1
 }
 
 /// Whether contents with these words may be the same, by their numbers and bits: much cheaper than to compare the words.
@@ -186,11 +222,9 @@ static NEGATION: LazyLock<HashSet<&str>> = LazyLock::new(|| section("negation").
 
 /// Whether a text in lower case denies or forbids; twice is not at all.
 fn denies(low: &str) -> bool {
-    plain_words(low)
-        .filter(|word| NEGATION.contains(word))
-        .count()
-        % 2
-        == 1
+    let words = plain_words(low).filter(|word| NEGATION.contains(word));
+    let inside = section("negation inside words").map(|word| low.matches(word).count());
+    (words.count() + inside.sum::<usize>()) % 2 == 1
 }
 
 fn denied_words(low: &str) -> ContentWords {
@@ -223,18 +257,33 @@ fn plain_words(low: &str) -> impl Iterator<Item = &str> {
 }
 
 fn section(name: &str) -> impl Iterator<Item = &'static str> {
-    let heading = format!("[{name}]");
+    lines_of(name).flat_map(str::split_whitespace)
+}
+
+/// The lines of a section of [`WORD_LISTS`].
+pub(super) fn lines_of(section: &str) -> impl Iterator<Item = &'static str> {
+    let heading = format!("[{section}]");
     let lines = WORD_LISTS.lines();
     let lines = lines.skip_while(move |line| *line != heading).skip(1);
     lines
         .take_while(|line| !line.starts_with('['))
-        .filter(|line| !line.starts_with('#'))
-        .flat_map(str::split_whitespace)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_word_has_two_meanings() {
+        let mut known = HashSet::new();
+        for line in lines_of("synonyms") {
+            let stems: HashSet<String> = line.split_whitespace().map(index_text).collect();
+            for stem in stems {
+                assert!(known.insert(stem.clone()), "{stem} of {line}");
+            }
+        }
+    }
 
     #[test]
     fn the_same_in_other_words_is_one_content() {
@@ -249,6 +298,11 @@ mod tests {
                 "Wir verwenden immer Postgres für das Hauptbuch",
                 "für das Hauptbuch bitte Postgres",
             ),
+            (
+                "retry uploads for 30 seconds",
+                "uploads: retry for at most 30s",
+            ),
+            ("don't forget to run the linter", "always run the linter"),
         ] {
             assert!(
                 Content::of(one).is_same(&Content::of(other)),
@@ -275,6 +329,19 @@ mod tests {
                 "use tabs for indentation in Python",
             ),
             ("yes", "please"),
+            ("barbara reports to edsger", "edsger reports to barbara"),
+            (
+                "turn compression on for the cdn in the european region",
+                "turn compression off for the cdn in the european region",
+            ),
+            (
+                "run the linter before the tests in the nightly pipeline",
+                "run the tests before the linter in the nightly build pipeline",
+            ),
+            (
+                "测试环境的服务可以访问外部网络和数据库",
+                "测试环境的服务不可以访问外部网络和数据库",
+            ),
         ] {
             assert!(
                 !Content::of(one).is_same(&Content::of(other)),

@@ -28,6 +28,7 @@ mod observation_log;
 mod parsed_texts;
 mod persons_words;
 mod phrase;
+mod plain;
 mod proposals;
 mod rank;
 mod rollouts;

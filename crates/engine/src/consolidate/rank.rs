@@ -18,6 +18,8 @@ use crate::extract::extractive::worth::{ConversationKind, worth_of_message};
 
 /// Most observations of one session before others have their turn.
 const OF_ONE_SESSION: usize = 3;
+/// How the context of what a person said against a plan begins (`extract::extractive::context`).
+const PLAN_REFUSALS: [&str; 2] = ["refused the plan “", "refused a plan"];
 /// Steps of worth that tell facts apart.
 const LEAST_WORTH: i32 = -2;
 const MOST_WORTH: i32 = 4;
@@ -113,7 +115,9 @@ enum Bearing {
 fn bearing(merged: &MergedObservation) -> Bearing {
     let text = merged.text.as_str();
     let is_momentary = match merged.kind {
-        ObservationKind::Decision => is_piece_of_work(merged) || POINTS.is_match(text),
+        ObservationKind::Decision => {
+            is_piece_of_work(merged) || is_of_one_plan(merged) || POINTS.is_match(text)
+        }
         ObservationKind::Correction => !RULE.is_match(text) || POINTS.is_match(text),
         _ => false,
     };
@@ -182,6 +186,12 @@ static PIECE_OF_WORK: LazyLock<Regex> = LazyLock::new(|| {
 /// Whether a decision accepted one piece of work that an agent offered: once it is done, it tells little.
 fn is_piece_of_work(merged: &MergedObservation) -> bool {
     !merged.quoted && PIECE_OF_WORK.is_match(&merged.text)
+}
+
+/// Whether a decision was taken against one plan of an agent's.
+fn is_of_one_plan(merged: &MergedObservation) -> bool {
+    let context = merged.context.as_deref().unwrap_or_default();
+    PLAN_REFUSALS.iter().any(|it| context.starts_with(it))
 }
 
 /// Whether a text asks: it is in a person's words, which are about the moment rather than for long.

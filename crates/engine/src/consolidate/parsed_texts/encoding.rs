@@ -13,7 +13,7 @@ use crate::consolidate::statement::{Denial, PATTERNS, Qualifier, Setting, Statem
 
 /// Raised when texts are parsed in another way by the same lists of words and patterns, and when statements are compared
 /// by other rules.
-const PARSER: u64 = 7;
+const PARSER: u64 = 8;
 
 /// The rules by which texts are parsed, as a number: what other rules made is parsed again.
 static RULES: LazyLock<u128> = LazyLock::new(|| {
@@ -84,6 +84,7 @@ impl TextsEncoder {
     pub(super) fn content(&mut self, content: &Content) {
         self.set(&content.words);
         self.words(content.order.iter().copied());
+        self.words(content.contrasts.iter().copied());
         self.number(usize::from(content.denies));
         self.set(&content.denied);
     }
@@ -250,6 +251,7 @@ impl<'b> TextsDecoder<'b> {
         Some(Content {
             words: self.set()?,
             order: self.list(Self::word)?,
+            contrasts: self.list(Self::word)?,
             denies: self.number()? == 1,
             denied: self.set()?,
         })

@@ -10,6 +10,7 @@ use regex::Regex;
 
 use super::Setting;
 use crate::consolidate::content::{ContentWord, ContentWords, content_words};
+use crate::consolidate::plain;
 
 /// Words before or after a number that are neither its unit nor its name.
 const NO_NAMES: &str = "a at to from by of in on per after every until till for is are was be and or than the about max min incl each now within under over up only just least most version \
@@ -94,7 +95,7 @@ pub(super) fn figures(low: &str) -> (Vec<Setting>, String) {
 }
 
 fn figure_of(measure: &str, value: &str) -> Setting {
-    let plain: String = value.split_whitespace().collect();
+    let plain: String = plain::figures(value).split_whitespace().collect();
     Setting {
         key: std::iter::once(ContentWord::of(measure)).collect(),
         value: std::iter::once(ContentWord::of(&plain)).collect(),
@@ -137,21 +138,21 @@ mod tests {
 
     #[test]
     fn a_figure_has_what_it_measures() {
-        check("set it to 8 seconds", &[("=time", "8seconds")]);
-        check("let it sleep after 3 min idle", &[("=time", "3min")]);
+        check("set it to 8 seconds", &[("=time", "8 seconds")]);
+        check("let it sleep after 3 min idle", &[("=time", "3 min")]);
         check("商品接口的缓存改为15分钟吧", &[("=time", "15分钟")]);
         check(
             "der import läuft mittwochs um 4",
-            &[("=clock", "um4"), ("=day", "mittwochs")],
+            &[("=clock", "um 4"), ("=day", "mittwochs")],
         );
         check(
             "chapter 3 is due april 24",
-            &[("=date", "april24"), ("chapter", "3")],
+            &[("=date", "april 24"), ("chapter", "3")],
         );
-        check("hora para el 21 de abril", &[("=date", "21deabril")]);
+        check("hora para el 21 de abril", &[("=date", "21 de abril")]);
         check("ios 17 is the lowest", &[("ios", "17")]);
         check("we can go up to 11500 now", &[("=", "11500")]);
-        check("give the batch jobs 20 gb each", &[("=bytes", "20gb")]);
+        check("give the batch jobs 20 gb each", &[("=bytes", "20 gb")]);
         check("no figure at all", &[]);
     }
 }

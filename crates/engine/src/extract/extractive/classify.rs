@@ -79,6 +79,8 @@ pub(super) struct SentenceContext {
     pub(super) stopped: bool,
     /// The agent conceded it.
     pub(super) conceded: bool,
+    /// It reports what the agent is to look into: "the list now shows nothing, can you check?"
+    pub(super) reports: bool,
     /// Its message is short: a person states something in passing, and explains nothing.
     pub(super) brief: bool,
     /// What its conversation is for.
@@ -346,7 +348,7 @@ fn classify_by_form(
     } else {
         least + LONG_MESSAGE
     };
-    let is_open = low.ends_with(['?', '？']) || lexicon.has_cue(Cue::Later, low);
+    let is_open = low.ends_with(['?', '？']) || lexicon.has_cue(Cue::Later, low) || context.reports;
     // What speaks of the other alone is advice.
     let advises = is_chat && addresses(low) && !speaks_of_self(low);
     let stands = features.content >= FORM_CONTENT

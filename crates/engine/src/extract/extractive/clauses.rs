@@ -167,6 +167,26 @@ fn remove_parentheses(text: &str) -> String {
         .replace(" ?", "?")
 }
 
+/// Words with which a clause begins that says nothing without another.
+const DEPENDENT: [&str; 9] = [
+    "while", "although", "though", "since", "if", "when", "because", "unless", "as",
+];
+/// Verbs that no clause begins with but one that has lost its subject.
+const FINITE: [&str; 12] = [
+    "is", "isn't", "are", "aren't", "was", "wasn't", "were", "weren't", "has", "hasn't", "doesn't",
+    "didn't",
+];
+
+/// Whether of a shortened sentence only a clause is left that needs the next one, or its subject.
+pub(super) fn lacks_its_clause(words: &str) -> bool {
+    let first = |text: &str| lowered(text.split(' ').next().unwrap_or_default());
+    let opens = words.strip_suffix(" …").is_some_and(|clause| {
+        !clause.contains(", ") && DEPENDENT.contains(&first(clause).as_str())
+    });
+    let rest = words.strip_prefix("… ");
+    opens || rest.is_some_and(|rest| FINITE.contains(&first(rest).as_str()))
+}
+
 /// The words by which a sentence is judged: without one-time requests, in lower case.
 pub(super) fn judged_words(text: &str, lexicon: &Lexicon) -> String {
     lowered(&remove_requests(text, MIN_CONTENT_WORDS, lexicon))

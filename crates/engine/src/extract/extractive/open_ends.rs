@@ -8,7 +8,7 @@ use daybook_domain::{Event, ObservationKind as Kind, Origin};
 
 use super::actions::{ActionKind, AgentAction};
 use super::classify::refers_elsewhere;
-use super::clauses::{shorten, shorten_around};
+use super::clauses::{lacks_its_clause, shorten, shorten_around};
 use super::context::find_concession;
 use super::lexicon::{Cue, english};
 use super::scored_draft::{MAX_COMPOSED, ScoredDraft};
@@ -41,6 +41,9 @@ fn find_postponed(turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
             .strongest(Cue::Later, &lowered(text))
             .map(|(_, at)| at)
     });
+    if lacks_its_clause(&words) {
+        return None;
+    }
     let find = ScoredDraft::from_quote(Kind::OpenEnd, PUT_OFF, &[turn.message], &words);
     Some(find.with_context(turn.said_by(find_concession(turn))))
 }

@@ -9,7 +9,9 @@
 use daybook_domain::ObservationKind as Kind;
 
 use super::classify::{SentenceContext, SpeechAct, classify};
-use super::clauses::{MIN_CONTENT_WORDS, judged_words, remove_requests, shorten_around};
+use super::clauses::{
+    MIN_CONTENT_WORDS, judged_words, lacks_its_clause, remove_requests, shorten_around,
+};
 use super::context::find_context;
 use super::fiction::plays;
 use super::lexicon::{Cue, Lexicon};
@@ -32,6 +34,9 @@ const BRIEF_IN_CHAT: usize = 600;
 const SURE_CLAUSE: i32 = 40;
 /// Least weight of one cue of a correction that neither refused a call nor was conceded.
 const SURE_CORRECTION: i32 = 45;
+
+/// Most words of a request that names nothing of its own: "can you check?"
+const SHORT_REQUEST: usize = 6;
 
 /// Least worth of a sentence that is kept beside another where people talk: as a fact, and as a wish.
 const FACT_BESIDE: f32 = -1.0;
@@ -56,7 +61,11 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
     }
     let alone = classified.len() == 1;
     let finds = classified.into_iter().filter_map(|(i, verdict)| {
+        let verdict = of_refused_plan(talk, turn, verdict, &turn.prose[i], lexicon);
         let words = quote_words(turn, (i, alone), (verdict.kind, conversation), lexicon);
+        if lacks_its_clause(&words) {
+            return None;
+        }
         let context = find_context(talk, turn, verdict.kind, &words);
         if context.is_none() && !stands_alone(&turn.prose[i], verdict.kind, lexicon) {
             return None;
@@ -67,6 +76,27 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
         Some(find)
     });
     without_repeated(finds.collect())
+}
+
+/// What a person says against a plan is decided of that plan, unless it says that it holds for others.
+fn of_refused_plan(
+    talk: &WindowConversation<'_>,
+    turn: &HumanTurn<'_>,
+    verdict: SpeechAct,
+    sentence: &Sentence,
+    lexicon: &Lexicon,
+) -> SpeechAct {
+    let lasts = verdict.general
+        || [Cue::Lasting, Cue::General]
+            .iter()
+            .any(|cue| lexicon.has_cue(*cue, &sentence.low));
+    match verdict.kind {
+        Kind::Correction if !lasts && talk.refuses_plan(turn) => SpeechAct {
+            kind: Kind::Decision,
+            ..verdict
+        },
+        _ => verdict,
+    }
 }
 
 /// Without what another draft of the same message says, too: two sentences of which one is quoted with the other.
@@ -109,11 +139,18 @@ fn classify_sentences(
         stopped: turn.interrupting,
         conceded: turn.concession.is_some(),
         conversation,
+        reports: false,
         brief: turn.words.chars().count() <= most,
     };
     let sentences = turn.prose.iter().enumerate().filter(|(_, s)| !s.redacted);
     let mut classified: Vec<(usize, SpeechAct)> = sentences
-        .filter_map(|(i, s)| Some((i, classify(s, surroundings, lexicon)?)))
+        .filter_map(|(i, s)| {
+            let context = SentenceContext {
+                reports: reports(&turn.prose[i..], lexicon),
+                ..surroundings
+            };
+            Some((i, classify(s, context, lexicon)?))
+        })
         .filter(|(_, verdict)| {
             verdict.score >= MIN_SCORE
                 && (working
@@ -130,6 +167,13 @@ fn classify_sentences(
     });
     classified.truncate(MAX_PER_MESSAGE + turn.prose.len() / SENTENCES_FOR_ONE_MORE);
     classified
+}
+
+/// Whether the first of these sentences, or the next one in a few words, asks to look into what the first reports.
+fn reports(prose: &[Sentence], lexicon: &Lexicon) -> bool {
+    let asks = |s: &Sentence| lexicon.has_cue(Cue::Report, &s.low);
+    let is_short = |s: &&Sentence| s.low.split_whitespace().count() <= SHORT_REQUEST;
+    prose.first().is_some_and(asks) || prose.get(1).filter(is_short).is_some_and(asks)
 }
 
 /// The clause that corrects, wishes or decides, of "that's wrong, the key must …" and "drop the wizard, it breaks":

@@ -206,6 +206,17 @@ fn plain_statements_about_named_things_are_facts() {
 }
 
 #[test]
+fn what_the_agent_is_to_look_into_is_no_fact() {
+    for words in [
+        "in /Users/ada/Work/entire/test/test1234 the cli now shows no checkpoints, can you check?",
+        "der import legt im ordner nichts mehr an, kannst du das prüfen?",
+    ] {
+        check_said(words, None);
+        check_said(&format!("{words}{WORK}"), None);
+    }
+}
+
+#[test]
 fn what_no_cue_announces_is_a_fact_by_its_form() {
     for words in [
         "the choir rehearses thursdays 19:30 in the harbour hall",
