@@ -12,14 +12,12 @@ use regex::Regex;
 
 pub(super) use super::content_words::{ContentWord, ContentWords, WordMap, WordsOutline};
 use super::plain::plain;
-
-/// The lists of words by which contents are made.
-pub(super) const WORD_LISTS: &str = include_str!("content.txt");
+use super::word_lists::{lines_of, words_of};
 
 /// Words without content, as tokens have them: without accents.
 static EMPTY: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let mut surfaces = HashSet::new();
-    for word in section("empty") {
+    for word in words_of("empty") {
         for_each_token(word, |token| {
             surfaces.insert(token.surface.to_owned());
         });
@@ -46,7 +44,7 @@ static CONTRASTS: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Words that change a statement that they are added to.
 static TURNING: LazyLock<ContentWords> = LazyLock::new(|| {
-    let words = section("turning").flat_map(word_stems);
+    let words = words_of("turning").flat_map(word_stems);
     words.map(|word| ContentWord::of(&word)).collect()
 });
 
@@ -218,12 +216,12 @@ fn for_each_content_word(low: &str, mut visit: impl FnMut(&str)) {
     });
 }
 
-static NEGATION: LazyLock<HashSet<&str>> = LazyLock::new(|| section("negation").collect());
+static NEGATION: LazyLock<HashSet<&str>> = LazyLock::new(|| words_of("negation").collect());
 
 /// Whether a text in lower case denies or forbids; twice is not at all.
 fn denies(low: &str) -> bool {
     let words = plain_words(low).filter(|word| NEGATION.contains(word));
-    let inside = section("negation inside words").map(|word| low.matches(word).count());
+    let inside = words_of("negation inside words").map(|word| low.matches(word).count());
     (words.count() + inside.sum::<usize>()) % 2 == 1
 }
 
@@ -254,20 +252,6 @@ pub(super) fn denied_stems(low: &str) -> Vec<String> {
 
 fn plain_words(low: &str) -> impl Iterator<Item = &str> {
     low.split(|c: char| !(c.is_alphanumeric() || c == '\''))
-}
-
-fn section(name: &str) -> impl Iterator<Item = &'static str> {
-    lines_of(name).flat_map(str::split_whitespace)
-}
-
-/// The lines of a section of [`WORD_LISTS`].
-pub(super) fn lines_of(section: &str) -> impl Iterator<Item = &'static str> {
-    let heading = format!("[{section}]");
-    let lines = WORD_LISTS.lines();
-    let lines = lines.skip_while(move |line| *line != heading).skip(1);
-    lines
-        .take_while(|line| !line.starts_with('['))
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ mod statement;
 mod supersede;
 mod usage;
 mod validity;
+mod word_lists;
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use daybook_text::lazy_pattern::constant_regex;
 use regex::{Captures, Regex};
 
-use super::content::lines_of;
+use super::word_lists::lines_of;
 
 /// Words by another that stands for them, and a pattern of all of them.
 struct Words {
@@ -93,6 +93,13 @@ static AT_LEAST: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(?:at least|no (?:less|fewer) than|more than|longer than|larger than|above|over|min(?:imum)?(?: of)?|mindestens|über|mehr als|más de|al menos|por lo menos) (?P<number>\d)|(?P<bounded>\d\w*) (?:min|minimum|or more|or newer|at least)\b",
     )
 });
+
+/// Compiles the patterns of figures.
+pub(super) fn prepare() {
+    for pattern in [&NUMBER, &CLOCK, &DATE, &MEASURE] {
+        LazyLock::force(pattern);
+    }
+}
 
 /// A text in lower case in its plainest words.
 pub(super) fn plain(low: &str) -> String {

@@ -9,6 +9,7 @@ use daybook_text::lazy_pattern::LazyPattern;
 static WHAT_HOLDS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     [
         r"^(?:so |and |but )?(?:should|may|must|can|shall) (?:i|we|you|an? agents?|agents)\b",
+        r"^(?:so |and |but )?(?:should|may|must|can|shall) (?:\S+ ){1,4}be \S+",
         r"^(?:so |and |but )?(?:do|don't|are|aren't) (?:i|we|you)\b",
         r"^(?:in |into |to |on |at |for |with |from |by |under )?(?:which|what|where|how) (?:\S+ ){0,9}(?:do|should|must|may|can|shall) (?:i|we|you)\b",
         // What is customary of things: "which project do issues go to".
@@ -21,6 +22,8 @@ static WHAT_HOLDS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
         r"^(?:dois-je|devons-nous|peut-on|puis-je|faut-il)\b",
         // A measure or a name: the value that holds answers it.
         r"^(?:so |and )?(?:what|which|what's) (?:is |are |'s )?(?:the|our|my) (?:\S+ ){0,2}(?:limit|maximum|max|minimum|min|default|timeout|port|version|size|interval|deadline|budget|price|prefix|format|language|owner|url|retention|threshold)\b",
+        r"^(?:so |and )?(?:which|what) (?:\S+ ){1,4}(?:are|is) (?:we|it|this|that) (?:on|at|in|using|running|called|set to)\b",
+        r"^(?:so |and )?(?:what|how)(?:'s| is| are) (?:\S+ ){1,6}(?:called|named|spelled|spelt|written)(?: now| these days| today| currently)?\W*$",
         r"^(?:so |and )?how (?:many|much|long|often|big|large|high|old|deep|far) (?:is|are|may|can|must|should|do|does|will|\S+ (?:do|does|may|can|must|should|are|is))\b",
         r"^(?:wie (?:viele?|lange|oft|groß|hoch|alt) (?:ist|sind|darf|dürfen|kann|muss|soll\S*)|(?:was|wie) (?:ist|lautet) (?:das|der|die|unsere?) (?:\S+ ){0,3}\S*(?:limit|grenze|höchst\S*|standard\S*|port|version|frist))\b",
         r"^¿?(?:cuánt[oa]s? (?:\S+ ){0,4}(?:es|son|puede\S*|debe\S*)|cuál es (?:el|la|nuestr[oa]) (?:\S+ ){0,3}(?:límite|máximo|mínimo|puerto|versión|plazo))\b",
@@ -56,6 +59,8 @@ mod tests {
             "may I push to main?",
             "Dürfen wir freitags ausliefern?",
             "what is the limit in explain?",
+            "which go version are we on?",
+            "what's the counter field called now?",
             "how long may the checkpoint list be?",
             "wie lange darf eine Sitzung sein?",
             "¿cuál es el límite de la lista?",

@@ -7,9 +7,10 @@ use std::sync::LazyLock;
 use daybook_domain::{EventId, SupersessionReason};
 use strum::VariantArray;
 
-use crate::consolidate::content::{Content, ContentWord, ContentWords, WORD_LISTS, WordMap};
+use crate::consolidate::content::{Content, ContentWord, ContentWords, WordMap};
 use crate::consolidate::kept_searches::{EndedStatement, KeptSearch};
 use crate::consolidate::statement::{Denial, PATTERNS, Qualifier, Setting, Statement};
+use crate::consolidate::word_lists::WORD_LISTS;
 
 /// Raised when texts are parsed in another way by the same lists of words and patterns, and when statements are compared
 /// by other rules.

@@ -65,6 +65,7 @@ fn bare() -> ContentWords {
 pub(super) fn prepare() {
     LazyLock::force(&MEASURES);
     LazyLock::force(&NUMBER);
+    plain::prepare();
 }
 
 /// Whether a measure has a unit, as times and dates have. Others are versions, counts, and numbers of one of many things.

@@ -399,7 +399,9 @@ impl Search<'_> {
         }
         let mut answers = self.place_current_first(answers).await?;
         if ranking.asks_what_holds {
-            answers = value_first::place_value_first(answers, &ranking.lexical);
+            let names_all = value_first::names_every_word;
+            let lines = fetcher.lines_that_name_all(ranked, names_all).await?;
+            answers = value_first::place_value_first(answers, lines, &ranking.lexical);
         }
         let asks_for_rule = rule_first::asks_for_rule(text);
         if ranking.asks_what_holds || asks_for_rule {

@@ -21,8 +21,9 @@ pub(super) const COMPARED_LINES: usize = 8;
 /// Least share of the first answer's score that such a line has.
 const LEAST_SCORE_OF_LINE: f64 = 0.5;
 /// Verbs that a rule may leave out: "should I use subagents" asks for "prefer subagents".
-const UNSAID: [&str; 12] = [
-    "use", "do", "make", "put", "go", "have", "get", "keep", "need", "write", "run", "add",
+const UNSAID: [&str; 16] = [
+    "use", "used", "do", "done", "make", "made", "put", "go", "have", "get", "keep", "kept",
+    "need", "write", "run", "add",
 ];
 /// Least share of the first answer's score that the rule has.
 const LEAST_SCORE: f64 = 0.8;
@@ -32,6 +33,7 @@ const LEAST_SHARE: f64 = 0.95;
 static ASKS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     [
         r"^(?:(?:so|and|but),? )?(?:may|can|could|should|shall|must) (?:i|we|agents?|one|it)\b",
+        r"^(?:(?:so|and|but),? )?(?:may|can|could|should|shall|must) (?:\S+ ){1,4}be \w+(?:ed|en|un|ne|pt|ut|de|ght|ld)\b",
         r"\b(?:am|are) (?:i|we|agents?) (?:still )?(?:allowed|permitted|supposed)\b",
         r"\b(?:do|does) (?:i|we|agents?|it) (?:still )?(?:have to|need to)\b",
         r"^(?:so |and |but )?why (?:can't|cannot|shouldn't|mustn't|may|don't|should|must) (?:i|we|you|agents?) ",
@@ -171,6 +173,7 @@ mod tests {
             "do we have to sign commits",
             "is it still ok to deploy on Fridays?",
             "why can't I amend commits?",
+            "should subagents be used?",
             "Darf ich direkt auf main pushen?",
             "¿puedo borrar la rama?",
             "可以直接推送到主分支吗",
