@@ -115,9 +115,7 @@ enum Bearing {
 fn bearing(merged: &MergedObservation) -> Bearing {
     let text = merged.text.as_str();
     let is_momentary = match merged.kind {
-        ObservationKind::Decision => {
-            is_piece_of_work(merged) || is_of_one_plan(merged) || POINTS.is_match(text)
-        }
+        ObservationKind::Decision => is_piece_of_work(merged) || POINTS.is_match(text),
         ObservationKind::Correction => !RULE.is_match(text) || POINTS.is_match(text),
         _ => false,
     };
@@ -147,7 +145,9 @@ fn is_of_its_moment(merged: &MergedObservation) -> bool {
         && merged.times() == 1
         && merged.validity.past.is_empty()
         && bearing(merged) == Bearing::Momentary
-        && (opens_with_question(&merged.text) || !is_worth_lasting(&merged.text))
+        && (opens_with_question(&merged.text)
+            || is_of_one_plan(merged)
+            || !is_worth_lasting(&merged.text))
 }
 
 fn is_worth_lasting(text: &str) -> bool {
@@ -188,7 +188,7 @@ fn is_piece_of_work(merged: &MergedObservation) -> bool {
     !merged.quoted && PIECE_OF_WORK.is_match(&merged.text)
 }
 
-/// Whether a decision was taken against one plan of an agent's.
+/// Whether it was said against one plan of an agent's.
 fn is_of_one_plan(merged: &MergedObservation) -> bool {
     let context = merged.context.as_deref().unwrap_or_default();
     PLAN_REFUSALS.iter().any(|it| context.starts_with(it))

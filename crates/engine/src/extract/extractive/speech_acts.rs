@@ -61,7 +61,6 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
     }
     let alone = classified.len() == 1;
     let finds = classified.into_iter().filter_map(|(i, verdict)| {
-        let verdict = of_refused_plan(talk, turn, verdict, &turn.prose[i], lexicon);
         let words = quote_words(turn, (i, alone), (verdict.kind, conversation), lexicon);
         if lacks_its_clause(&words) {
             return None;
@@ -76,27 +75,6 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
         Some(find)
     });
     without_repeated(finds.collect())
-}
-
-/// What a person says against a plan is decided of that plan, unless it says that it holds for others.
-fn of_refused_plan(
-    talk: &WindowConversation<'_>,
-    turn: &HumanTurn<'_>,
-    verdict: SpeechAct,
-    sentence: &Sentence,
-    lexicon: &Lexicon,
-) -> SpeechAct {
-    let lasts = verdict.general
-        || [Cue::Lasting, Cue::General]
-            .iter()
-            .any(|cue| lexicon.has_cue(*cue, &sentence.low));
-    match verdict.kind {
-        Kind::Correction if !lasts && talk.refuses_plan(turn) => SpeechAct {
-            kind: Kind::Decision,
-            ..verdict
-        },
-        _ => verdict,
-    }
 }
 
 /// Without what another draft of the same message says, too: two sentences of which one is quoted with the other.

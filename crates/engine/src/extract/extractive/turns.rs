@@ -174,14 +174,6 @@ impl<'a> WindowConversation<'a> {
         self.actions.iter().any(|d| d.at >= from && d.at < to)
     }
 
-    /// Whether a turn refuses a plan of the agent's.
-    pub(super) fn refuses_plan(&self, turn: &HumanTurn<'_>) -> bool {
-        let refused = turn.refused_call.map(|call| call.seq);
-        let mut actions = self.actions.iter();
-        let action = actions.find(|action| Some(action.call.seq) == refused);
-        action.is_some_and(|action| matches!(action.kind, ActionKind::Plan(_)))
-    }
-
     /// Whether an agent works around a message: in a folder, or with tools. What comes after its turn does not count, so that
     /// a log teaches the same however it is cut.
     pub(super) fn kind_at(&self, turn: &HumanTurn<'_>) -> ConversationKind {

@@ -25,6 +25,27 @@ fn a_value_answers_before_talk_that_names_its_words_more_often() {
 }
 
 #[test]
+fn a_value_that_names_every_word_answers_before_much_talk() {
+    let talk: Vec<String> = (0..30)
+        .map(|n| format!("The version command of build {n} prints the version that go build sets."))
+        .collect();
+    let memory = Memory::of(&talk.iter().map(String::as_str).collect::<Vec<_>>());
+    let line = "go version in mise.toml: **1.25.6**";
+    let other = "node version in .nvmrc: **22**";
+    let place = ("MEMORY.md", VALUES);
+    memory.write_below(&project_scope("kite"), place, line);
+    memory.write_below(&project_scope("boat"), place, other);
+    for (asked, expected) in [
+        ("which go version are we on?", line),
+        ("what node version are we using?", other),
+    ] {
+        assert_eq!(memory.texts(&question(asked))[0], expected, "{asked}");
+    }
+    let texts = memory.texts(&question("which rust version are we on?"));
+    assert!(talk.contains(&texts[0]), "{}", texts[0]);
+}
+
+#[test]
 fn where_work_stands_is_answered_by_the_line_that_tells_it() {
     let memory = Memory::of(&[
         "so where was I on kite-42, the retry budget? I have lost track of where I was",
