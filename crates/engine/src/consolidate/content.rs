@@ -38,9 +38,23 @@ static SYNONYMS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
 /// Words between which the order matters, and that turn what is said where they are added.
 static CONTRASTS: LazyLock<Regex> = LazyLock::new(|| {
     constant_regex(
-        r"\b(before|after|then|over|instead|rather|from|into|until|than|not|vor|nach|statt|bevor|nachdem|antes|después|avant|après)\b",
+        r"\b(?:prefer\w* [^,.;]{2,40}? (?P<over>over)|(?:replac|swap|substitut|exchang|renam|convert|chang|migrat|mapp?|translat|forward|redirect)\w* [^,.;]{2,40}? (?P<with>with|by|for|to)|(?:ersetz|tausch)\w* [^,.;]{2,40}? (?P<durch>durch|gegen)|(?:reemplaz|cambi|sustitu)\w* [^,.;]{2,40}? (?P<por>por)|before|after|then|instead|rather|from|into|until|than|not|vor|nach|statt|bevor|nachdem|antes|después|avant|après)\b",
     )
 });
+
+/// The words of a text in lower case that contrast, in their order.
+fn contrasts(low: &str) -> Vec<ContentWord> {
+    let found = CONTRASTS.captures_iter(low).map(|found| {
+        // The word itself, where a verb before it makes it one that contrasts.
+        let word = found
+            .iter()
+            .flatten()
+            .last()
+            .map_or("", |part| part.as_str());
+        ContentWord::of(word)
+    });
+    found.collect()
+}
 
 /// Words that change a statement that they are added to.
 static TURNING: LazyLock<ContentWords> = LazyLock::new(|| {
@@ -86,10 +100,7 @@ impl Content {
         let low = plain(&lowered(text));
         let mut order = words_in_order(&low);
         let words: ContentWords = order.iter().copied().collect();
-        let contrasts: Vec<ContentWord> = CONTRASTS
-            .find_iter(&low)
-            .map(|it| ContentWord::of(it.as_str()))
-            .collect();
+        let contrasts = contrasts(&low);
         if contrasts.is_empty() && order.len() > SHORT {
             order = Vec::new();
         }
@@ -314,6 +325,8 @@ mod tests {
             ),
             ("yes", "please"),
             ("barbara reports to edsger", "edsger reports to barbara"),
+            ("replace chrono with jiff", "replace jiff with chrono"),
+            ("prefer tabs over spaces", "prefer spaces over tabs"),
             (
                 "turn compression on for the cdn in the european region",
                 "turn compression off for the cdn in the european region",
