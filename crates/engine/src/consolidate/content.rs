@@ -6,11 +6,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use daybook_text::lazy_pattern::constant_regex;
 use daybook_text::tokens::{TokenKind, for_each_token, index_text};
-use regex::Regex;
 
 pub(super) use super::content_words::{ContentWord, ContentWords, WordMap, WordsOutline};
+use super::contrasts::{are_exchanged, contrasts};
 use super::plain::plain;
 use super::word_lists::{lines_of, words_of};
 
@@ -34,27 +33,6 @@ static SYNONYMS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
     });
     pairs.collect()
 });
-
-/// Words between which the order matters, and that turn what is said where they are added.
-static CONTRASTS: LazyLock<Regex> = LazyLock::new(|| {
-    constant_regex(
-        r"\b(?:prefer\w* [^,.;]{2,40}? (?P<over>over)|(?:replac|swap|substitut|exchang|renam|convert|chang|migrat|mapp?|translat|forward|redirect)\w* [^,.;]{2,40}? (?P<with>with|by|for|to)|(?:ersetz|tausch)\w* [^,.;]{2,40}? (?P<durch>durch|gegen)|(?:reemplaz|cambi|sustitu)\w* [^,.;]{2,40}? (?P<por>por)|before|after|then|instead|rather|from|into|until|than|not|vor|nach|statt|bevor|nachdem|antes|después|avant|après)\b",
-    )
-});
-
-/// The words of a text in lower case that contrast, in their order.
-fn contrasts(low: &str) -> Vec<ContentWord> {
-    let found = CONTRASTS.captures_iter(low).map(|found| {
-        // The word itself, where a verb before it makes it one that contrasts.
-        let word = found
-            .iter()
-            .flatten()
-            .last()
-            .map_or("", |part| part.as_str());
-        ContentWord::of(word)
-    });
-    found.collect()
-}
 
 /// Words that change a statement that they are added to.
 static TURNING: LazyLock<ContentWords> = LazyLock::new(|| {
@@ -165,16 +143,6 @@ impl Content {
     pub(super) fn numbers(&self) -> impl Iterator<Item = ContentWord> + '_ {
         self.words.iter().filter(|word| word.has_digit())
     }
-}
-
-/// Whether two words stand in each other's place, on both sides of others: what does something, and what it is done to.
-fn are_exchanged(ours: &[ContentWord], theirs: &[ContentWord]) -> bool {
-    let mut places = (0..ours.len().min(theirs.len())).filter(|at| ours[*at] != theirs[*at]);
-    let (Some(one), Some(other), None) = (places.next(), places.next(), places.next()) else {
-        return false;
-    };
-    let are_two = ours[one] == theirs[other] && ours[other] == theirs[one];
-    ours.len() == theirs.len() && are_two && other - one > 1
 }
 
 /// Whether contents with these words may be the same, by their numbers and bits: much cheaper than to compare the words.

@@ -12,6 +12,7 @@ mod by_session;
 mod candidates;
 mod content;
 mod content_words;
+mod contrasts;
 mod dated_pages;
 mod done;
 mod entries;
