@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::content_words::ContentWord;
 
-/// Words between which the order matters, and that turn what is said where they are added.
+/// Words between which the order matters, and that turn a statement which they are added to.
 static CONTRASTS: LazyLock<Regex> = LazyLock::new(|| {
     constant_regex(
         r"\b(?:prefer\w* [^,.;]{2,40}? (?P<over>over)|(?:replac|swap|substitut|exchang|renam|convert|chang|migrat|mapp?|translat|forward|redirect)\w* [^,.;]{2,40}? (?P<with>with|by|for|to)|(?:ersetz|tausch)\w* [^,.;]{2,40}? (?P<durch>durch|gegen)|(?:reemplaz|cambi|sustitu)\w* [^,.;]{2,40}? (?P<por>por)|before|after|then|instead|rather|from|into|until|than|not|vor|nach|statt|bevor|nachdem|antes|después|avant|après)\b",

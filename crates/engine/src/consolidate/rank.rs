@@ -18,7 +18,7 @@ use crate::extract::extractive::worth::{ConversationKind, worth_of_message};
 
 /// Most observations of one session before others have their turn.
 const OF_ONE_SESSION: usize = 3;
-/// How the context of what a person said against a plan begins (`extract::extractive::context`).
+/// How the context of words against one plan begins (`extract::extractive::context`).
 const PLAN_REFUSALS: [&str; 2] = ["refused the plan “", "refused a plan"];
 /// Steps of worth that tell facts apart.
 const LEAST_WORTH: i32 = -2;
@@ -188,7 +188,7 @@ fn is_piece_of_work(merged: &MergedObservation) -> bool {
     !merged.quoted && PIECE_OF_WORK.is_match(&merged.text)
 }
 
-/// Whether it was said against one plan of an agent's.
+/// Whether it answers one plan of an agent's, which it refuses.
 fn is_of_one_plan(merged: &MergedObservation) -> bool {
     let context = merged.context.as_deref().unwrap_or_default();
     PLAN_REFUSALS.iter().any(|it| context.starts_with(it))
