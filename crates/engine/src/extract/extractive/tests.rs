@@ -8,6 +8,7 @@ use daybook_domain::{
     Event, Origin, Outcome, Place, Session, SessionId, SessionKind, Tenant, Timestamp, ToolStatus,
 };
 
+use super::clauses::lacks_its_clause;
 use super::*;
 
 fn session(events: usize) -> Session {
@@ -207,12 +208,23 @@ fn plain_statements_about_named_things_are_facts() {
 
 #[test]
 fn what_the_agent_is_to_look_into_is_no_fact() {
-    for words in [
-        "in /Users/ada/Work/entire/test/test1234 the cli now shows no checkpoints, can you check?",
-        "der import legt im ordner nichts mehr an, kannst du das prüfen?",
+    let stated = "the choir rehearses thursdays 19:30 in the harbour hall";
+    check_said(stated, Some(&format!("fact: {stated}")));
+    for asked in [", can you check?", ". can you look into that?"] {
+        check_said(&format!("{stated}{asked}"), None);
+    }
+}
+
+#[test]
+fn half_a_sentence_is_not_kept() {
+    for (words, lacks) in [
+        ("While lists inside of lists are walked …", true),
+        ("… wasn't part of the first plan", true),
+        ("While lists are walked, maps are not …", false),
+        ("… we keep the old index until June", false),
+        ("while it rains we stay", false),
     ] {
-        check_said(words, None);
-        check_said(&format!("{words}{WORK}"), None);
+        assert_eq!(lacks_its_clause(words), lacks, "{words}");
     }
 }
 
