@@ -294,6 +294,10 @@ mod tests {
             ("yes", "please"),
             ("barbara reports to edsger", "edsger reports to barbara"),
             ("replace chrono with jiff", "replace jiff with chrono"),
+            (
+                "the fan of the server room in the basement starts above 80 degrees",
+                "the fan of the server room in the basement starts below 80 degrees",
+            ),
             ("prefer tabs over spaces", "prefer spaces over tabs"),
             (
                 "turn compression on for the cdn in the european region",

@@ -14,12 +14,11 @@ use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
 use super::merge::MergedObservation;
+use crate::extract::extractive::REFUSED_PLAN;
 use crate::extract::extractive::worth::{ConversationKind, worth_of_message};
 
 /// Most observations of one session before others have their turn.
 const OF_ONE_SESSION: usize = 3;
-/// How the context of words against one plan begins (`extract::extractive::context`).
-const PLAN_REFUSALS: [&str; 2] = ["refused the plan “", "refused a plan"];
 /// Steps of worth that tell facts apart.
 const LEAST_WORTH: i32 = -2;
 const MOST_WORTH: i32 = 4;
@@ -191,7 +190,7 @@ fn is_piece_of_work(merged: &MergedObservation) -> bool {
 /// Whether it answers one plan of an agent's, which it refuses.
 fn is_of_one_plan(merged: &MergedObservation) -> bool {
     let context = merged.context.as_deref().unwrap_or_default();
-    PLAN_REFUSALS.iter().any(|it| context.starts_with(it))
+    context.starts_with(REFUSED_PLAN)
 }
 
 /// Whether a text asks: it is in a person's words, which are about the moment rather than for long.
@@ -344,6 +343,21 @@ mod tests {
             "no, the port is 8080 on staging",
         ];
         check(&all, &[], &expected);
+    }
+
+    #[test]
+    fn what_is_stated_against_one_plan_is_no_rule_without_its_words() {
+        let against_plan = |text: &str, event: u64| Observation {
+            kind: ObservationKind::Correction,
+            quoted: true,
+            context: Some(format!("{REFUSED_PLAN} “Cache the tides”")),
+            ..observation_of(text, &[("one", event)])
+        };
+        let all = [
+            against_plan("no, the port is 8080 on staging", 1),
+            against_plan("don't cache tides", 2),
+        ];
+        check(&all, &[], &["don't cache tides"]);
     }
 
     #[test]

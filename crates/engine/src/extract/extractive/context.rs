@@ -25,6 +25,8 @@ const SHORT: usize = 12;
 /// Fewest content words that a sentence of the agent must share with the answer to it.
 const SHARED: usize = 2;
 const MARK: &str = "agent: ";
+/// How the context of words against a plan begins.
+pub(crate) const REFUSED_PLAN: &str = "refused the plan";
 
 /// The context of a person's words, if they need one.
 pub(super) fn find_context(
@@ -63,8 +65,8 @@ fn refusal(action: Option<&AgentAction<'_>>, tool: Option<&str>) -> String {
             format!("refused an edit of {}", files[0])
         }
         Some(ActionKind::Plan(plan)) => match plan_title(plan) {
-            Some(title) => format!("refused the plan “{}”", shorten(&title, MAX_QUOTE / 2)),
-            None => "refused a plan".to_owned(),
+            Some(title) => format!("{REFUSED_PLAN} “{}”", shorten(&title, MAX_QUOTE / 2)),
+            None => REFUSED_PLAN.to_owned(),
         },
         Some(
             ActionKind::Run(_) | ActionKind::Edit { .. } | ActionKind::Issue(_) | ActionKind::Other,

@@ -49,6 +49,7 @@ use async_trait::async_trait;
 use daybook_domain::quarantine::QuarantineReason;
 use daybook_domain::{Digest, EventSeq, ObservationKind};
 
+pub(crate) use context::REFUSED_PLAN;
 pub use daybook_text::lexicon::LANGUAGES;
 use daybook_text::{han, lexicon, prose, sentences};
 
