@@ -8,12 +8,14 @@
 //!
 //! Not here: statements that end each other (`outdated`, `newest_first`).
 
-use std::sync::LazyLock;
-
 use daybook_domain::Timestamp;
-use daybook_text::lazy_pattern::LazyPattern;
 
 use super::RankedAnswer;
+use super::asked_forms::{
+    ASKS_FOR_CAUSE, ASKS_FOR_NUMBER, ASKS_FOR_OPEN, ASKS_FOR_TIME, CAUSE_IN_TEXT, FOUND_IN_TEXT,
+    NUMBER_IN_WORDS, OPEN_IN_TEXT, TIME_IN_TEXT,
+};
+use super::cause_first::asks_for_cause;
 use super::newest_first::asks_for_past;
 use crate::recall::dates::Dates;
 use crate::recall::question_kind::matches_any;
@@ -24,92 +26,20 @@ pub(super) const COMPARED: usize = 20;
 const NUMBER: f64 = 0.2;
 const TIME: f64 = 0.15;
 const CAUSE: f64 = 0.1;
+/// The same of an answer that begins with what was wrong, where the question is why something went wrong.
+const FOUND: f64 = 0.2;
+/// The first bytes of an answer, in which it names what was wrong: further down it may be of something else.
+const FINDING_BEGINS: usize = 120;
 const OPEN: f64 = 0.2;
 /// Bonus of the latest of the answers, and more of it where a number is asked for or what is open; the earliest gets none.
 /// Questions about the past and about a date give none.
 const LATEST: f64 = 0.05;
 const LATEST_NUMBER: f64 = 0.2;
 const LATEST_OPEN: f64 = 0.2;
-
-static ASKS_FOR_NUMBER: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
-    [
-        r"\bhow (?:many|much|long|often|far|big|large|high|old|deep|small|fast|early|late)\b",
-        r"\b(?:what|which) (?:size|share|price|percentage|version|limit|port|factor|release|number|rate|amount|seed|threshold)\b",
-        r"\b(?:biggest|smallest|limit|price|cost|costs|rate|fee|rent|timeout|budget|size|version|threshold|quota|percent\w*)\b",
-        r"\bcu[aá]nt[oa]s?\b|\b(?:l[ií]mite|precio|versi[oó]n|puerto|plazo|tama[ñn]o|alquiler|presupuesto)\b",
-        r"\bwie ?(?:viele?|lange|oft|groß|hoch|alt|weit|schnell)\b|\b(?:grenze|preis|version|miete|kosten|limit|frist|schwelle)\b",
-        r"\bcombien\b",
-        "多少|几|多久|多大|多长|上限|下限|价格|版本|费用",
-    ]
-    .into_iter()
-    .map(LazyPattern::new)
-    .collect()
-});
-
-static ASKS_FOR_TIME: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
-    [
-        r"\bwhen\b|\b(?:what|which) (?:day|date|time|night|month|week|weekday)\b|\b(?:deadline|due)\b",
-        r"\bwann\b|\b(?:welche\w*|an welche\w*) (?:tag|datum|woche|monat|uhrzeit)\b|\bwie spät\b|\bum wie ?viel uhr\b",
-        r"\bcu[aá]ndo\b|\b(?:qu[eé]) (?:d[ií]as?|horas?|fecha|mes|noche)\b",
-        r"\bquand\b|\bquelle? (?:jour|heure|date)\b",
-        "什么时候|何时|哪天|几点|几号|截止",
-    ]
-    .into_iter()
-    .map(LazyPattern::new)
-    .collect()
-});
-
-static ASKS_FOR_CAUSE: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
-    [
-        r"\bwhy\b|\bhow come\b|\breason\b|\bcause\b|\bwhat (?:went|was) wrong\b|\bhow could\b",
-        r"\bwarum\b|\bwieso\b|\bweshalb\b|\bworan\b|\bgrund\b|\bursache\b",
-        r"\bpor ?qu[eé]\b|\bcausa\b|\bmotivo\b",
-        r"\bpourquoi\b",
-        "为什么|为何|原因|怎么回事",
-    ]
-    .into_iter()
-    .map(LazyPattern::new)
-    .collect()
-});
-
-static ASKS_FOR_OPEN: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
-    [
-        r"\bhow far (?:did|are|is|have|has)\b|\bwhere (?:did|do|are|were) (?:i|we) (?:stop|stand|leave)\b",
-        r"\bwhat(?:'s| is| was| are| were)? (?:\S+ ){0,2}(?:missing|untested|unfinished|undone|to do|waiting for|left)\b",
-        r"\b(?:still|yet) (?:\S+ )?(?:doesn't|isn't|aren't|open|to do|missing|unfinished|left)\b|\bstill (?:aren't|isn't|haven't|hasn't)\b",
-        r"\bwie weit\b|\bwas fehlt\b|\bstehen ?geblieben\b|\bnoch offen\b|\bwas ist noch\b",
-        r"\bqu[eé] (?:me |nos )?(?:falta|queda)\b|\ba medias\b|\bpendiente\b",
-        "还差|还没|卡在|没做完|剩下",
-    ]
-    .into_iter()
-    .map(LazyPattern::new)
-    .collect()
-});
-
-/// Numbers in words; in digits they are found without a pattern.
-static NUMBER_IN_WORDS: LazyLock<LazyPattern> = LazyLock::new(|| {
-    LazyPattern::new(
-        r"(?i)\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety|hundred|half|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|zwanzig|dreißig|hundert|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|cien)\b",
-    )
-});
-
-static TIME_IN_TEXT: LazyLock<LazyPattern> = LazyLock::new(|| {
-    LazyPattern::new(
-        r"(?i)\b\d{1,2}[.:]\d\d\b|\b\d{1,2}(?:st|nd|rd|th|\.)|\b\d{1,2} ?[ap]m\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)(?:[a-z]*)\b|\b(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|lunes|martes|miércoles|jueves|viernes|sábado|domingo)\b|\b(?:januar|februar|märz|mai|juni|juli|oktober|dezember|montags?|dienstags?|mittwochs?|donnerstags?|freitags?|samstags?|sonntags?)\b|[月周日号]",
-    )
-});
-
-static CAUSE_IN_TEXT: LazyLock<LazyPattern> = LazyLock::new(|| {
-    LazyPattern::new(
-        r"(?i)\b(?:because|since|so that|caused?|causes|reasons?|otherwise|due to|that['’]?s why|turns out|turned out|explains)\b|\b(?:weil|damit|sonst|deshalb|daher|grund|ursache|lag (?:daran|an))\b|\b(?:porque|pues|así que|por eso|causa|culpa|motivo)\b|\b(?:parce que|à cause)\b|因为|所以|原因|由于",
-    )
-});
-
-static OPEN_IN_TEXT: LazyLock<LazyPattern> = LazyLock::new(|| {
-    LazyPattern::new(
-        r"(?i)\b(?:open|todo|to do|left|missing|not yet|still|next|until|waits?|waiting|half|unfinished|later|pending)\b|\b(?:noch|fehlt|offen|später|wartet)\b|\b(?:falta|faltan|queda|quedan|pendiente|todavía|medias)\b|还差|还没|剩|下次|待",
-    )
-});
+/// Those who ask, in a question.
+const ASKERS: [&str; 12] = [
+    "i", "we", "our", "my", "wir", "ich", "unser", "unsere", "usamos", "hacemos", "nuestro", "nous",
+];
 
 /// What a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +47,8 @@ struct AskedFor {
     number: bool,
     time: bool,
     cause: bool,
+    /// What went wrong, rather than why somebody chose something.
+    fault: bool,
     /// What is not done yet.
     open: bool,
     /// What holds now, rather than what was.
@@ -127,11 +59,13 @@ impl AskedFor {
     fn of(question: &str, dates: &Dates) -> Self {
         let time = matches_any(&ASKS_FOR_TIME, question);
         let open = matches_any(&ASKS_FOR_OPEN, question);
+        let cause = matches_any(&ASKS_FOR_CAUSE, question) || asks_for_cause(question);
         Self {
             number: time || matches_any(&ASKS_FOR_NUMBER, question),
             time,
-            cause: matches_any(&ASKS_FOR_CAUSE, question),
+            cause,
             open,
+            fault: cause && !names_asker(question),
             present: dates.is_empty() && (open || !asks_for_past(question)),
         }
     }
@@ -151,6 +85,9 @@ impl AskedFor {
         if self.cause && CAUSE_IN_TEXT.is_match(text) {
             bonus += CAUSE;
         }
+        if self.fault && begins_with_finding(text) {
+            bonus += FOUND;
+        }
         if self.open && OPEN_IN_TEXT.is_match(text) {
             bonus += OPEN;
         }
@@ -166,6 +103,18 @@ impl AskedFor {
         let open = if self.open { LATEST_OPEN } else { 0.0 };
         LATEST + number + open
     }
+}
+
+/// Whether a question is about what those who ask do: "why do we squash?" asks for a choice.
+fn names_asker(question: &str) -> bool {
+    let small = question.to_lowercase();
+    let mut words = small.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| ASKERS.contains(&word)) || small.contains('我')
+}
+
+/// Whether a text begins with what was wrong: "Found it. The issue is …".
+fn begins_with_finding(text: &str) -> bool {
+    FOUND_IN_TEXT.is_match(&text[..text.floor_char_boundary(FINDING_BEGINS)])
 }
 
 /// The numbers of a text in digits.
@@ -238,6 +187,7 @@ mod tests {
                 number,
                 time,
                 cause,
+                fault: cause && !question.contains("usamos"),
                 open: false,
                 present,
             };
@@ -300,5 +250,39 @@ mod tests {
             "because the heater was off",
         );
         check("what froze?", &answers, "the pipes froze");
+    }
+
+    #[test]
+    fn what_was_found_answers_why_something_went_wrong() {
+        let asked = "the pipes froze since it was cold, why did the pipes freeze?";
+        for found in [
+            "Found the culprit: the heater was off.",
+            "Good catch. The actual issue is that the heater was off.",
+            "Done. The cause was a heater that was off.",
+            "Die Ursache war der Heizlüfter.",
+            "Encontré algo: el problema era la calefacción.",
+            "根本原因是暖气没开。",
+        ] {
+            let answers = [(asked, 1), (found, 1)];
+            check("why did the pipes freeze?", &answers, found);
+            check("what was the bug in the pipes?", &answers, found);
+            check("which pipes froze?", &answers, asked);
+        }
+        // A choice has a reason, and no fault; and what is named far down may be of something else.
+        let found = "Found the problem: the heater was off.";
+        check(
+            "why do we drain the pipes?",
+            &[(asked, 1), (found, 1)],
+            asked,
+        );
+        let late = format!(
+            "{}The issue is the heater.",
+            "We looked at all pipes. ".repeat(8)
+        );
+        check(
+            "why did the pipes freeze?",
+            &[(asked, 1), (&late, 1)],
+            asked,
+        );
     }
 }

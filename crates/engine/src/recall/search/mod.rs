@@ -8,6 +8,7 @@
 
 pub(super) mod answers;
 mod asked_for;
+mod asked_forms;
 mod candidates;
 mod cause_first;
 mod deduplicate;
