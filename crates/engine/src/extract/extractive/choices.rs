@@ -12,6 +12,7 @@ use daybook_domain::{Event, ObservationKind as Kind, Origin};
 use daybook_text::lazy_pattern::constant_regex;
 use regex::Regex;
 
+use super::classify::refers_elsewhere;
 use super::clauses::{remove_requests, shorten};
 use super::host_question::question_and_answer;
 use super::lexicon::{Cue, english};
@@ -315,7 +316,9 @@ pub(super) fn proposal(asked: &str) -> Option<String> {
     let worth = |low: &str, text: &str| {
         let bare = is_concrete(text) && content_words(low, english()).len() >= 3;
         let weight = english().weight(Cue::Proposal, &without_asides(low));
-        (bare && !english().has_cue(Cue::Offer, low) && weight > 0 && !text.ends_with(':'))
+        // "This should be removed" names nothing without the sentence before it.
+        let stands_alone = !refers_elsewhere(low) && !text.ends_with(':');
+        (bare && !english().has_cue(Cue::Offer, low) && weight > 0 && stands_alone)
             .then_some(weight)
     };
     let mut best: Option<(i32, &str)> = None;
@@ -396,6 +399,14 @@ mod tests {
         let asked = "`gulls.toml` should be the place of the port.\nShall I go on?";
         let held = "`gulls.toml` should be the place of the port.";
         assert_eq!(proposal(asked).as_deref(), Some(held));
+    }
+
+    #[test]
+    fn what_names_nothing_is_no_proposal() {
+        let asked = "The guide still has a step for `tide export`.\nThis should be removed since `tide export` is gone.\nShall I?";
+        assert_eq!(proposal(asked), None);
+        let asked = "The step for `tide export` should be removed from the guide.\nShall I?";
+        assert!(proposal(asked).is_some());
     }
 
     #[test]

@@ -22,8 +22,10 @@ use super::words::{content_words, is_concrete};
 const ANSWER: usize = 5;
 /// Words of a decision above which it explains itself.
 const SHORT: usize = 12;
-/// Fewest content words that a sentence of the agent must share with the answer to it.
+/// Fewest content words that a sentence of the agent must share with the answer to it, and with one that speaks of something
+/// as "it", which only that sentence names.
 const SHARED: usize = 2;
+const SHARED_WITH_PRONOUN: usize = 1;
 const MARK: &str = "agent: ";
 /// How the context of words against a plan begins.
 pub(crate) const REFUSED_PLAN: &str = "refused the plan";
@@ -137,11 +139,21 @@ fn answered_sentence(turn: &HumanTurn<'_>, kind: Kind, words: &str) -> Option<St
             .filter(|w| taken.contains(*w))
             .count()
     };
+    let least = match has_pronoun(&low) {
+        true => SHARED_WITH_PRONOUN,
+        false => SHARED,
+    };
     let best = said
         .iter()
         .rev()
-        .filter(|s| shared(s) >= SHARED)
+        .filter(|s| shared(s) >= least)
         .max_by_key(|s| shared(s))?;
     (is_concrete(&best.text) || best.text.split(' ').count() > 5)
         .then(|| best.text.trim_end_matches(':').to_owned())
+}
+
+/// Whether a decision speaks of something that it does not name: "let's store it in the metadata".
+fn has_pronoun(low: &str) -> bool {
+    let mut words = low.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| matches!(word, "it" | "them" | "these" | "those"))
 }

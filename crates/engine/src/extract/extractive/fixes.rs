@@ -286,10 +286,11 @@ fn find_explained_fix(talk: &WindowConversation<'_>, n: usize) -> Option<ScoredD
     if may_be_new.at < talk.first {
         return None;
     }
-    let lexicon = turn.lexicon?;
-    let complaint = turn.prose.iter().find(|s| {
-        lexicon.weight(Cue::Complaint, &s.low) > 0 && content_words(&s.low, lexicon).len() >= 3
-    })?;
+    // Its report after the check names the same cause, and better.
+    if find_reported_fix(talk, turn).is_some() {
+        return None;
+    }
+    let complaint = complaint(turn)?;
     let (cause_at, cause) = last_cause(talk, turn)?;
     let changed = talk
         .actions_in(cause_at, turn.end)
@@ -311,6 +312,14 @@ fn find_explained_fix(talk: &WindowConversation<'_>, n: usize) -> Option<ScoredD
     Some(find.with_context(Some(format!("“{}”", quote(&complaint.text)))))
 }
 
+/// The sentence of a message that complains.
+fn complaint<'t>(turn: &'t HumanTurn<'_>) -> Option<&'t Sentence> {
+    let lexicon = turn.lexicon?;
+    turn.prose.iter().find(|s| {
+        lexicon.weight(Cue::Complaint, &s.low) > 0 && content_words(&s.low, lexicon).len() >= 3
+    })
+}
+
 /// The cause that the agent reports after its last edit and a check that passed: "The bug was that …".
 fn find_reported_fix(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Option<ScoredDraft> {
     let actions = || talk.actions_in(turn.at, turn.end);
@@ -326,7 +335,7 @@ fn find_reported_fix(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Opt
         let mut past = said.iter().filter(|s| WAS_THE_CAUSE.is_match(&s.low));
         past.find_map(cause).map(|cause| (*event, cause))
     })?;
-    let asked = &turn.prose.first()?.text;
+    let asked = &complaint(turn).or(turn.prose.first())?.text;
     let find = ScoredDraft::composed(Kind::Fix, REPORTED, &[turn.message, report], &cause);
     Some(find.with_context(Some(format!("“{}”", quote(asked)))))
 }

@@ -644,6 +644,44 @@ assistant: All tests pass.";
 }
 
 #[test]
+fn one_complaint_has_one_cause_in_the_words_of_the_report() {
+    check(
+        "human: the wrong currency is printed, that's a bug in the report
+assistant: The issue is that `report` takes the currency of the first row. I'll sort it.
+call Edit: {\"file_path\":\"report.rs\",\"new_string\":\"x\"}
+ok: done
+call Bash: make test
+ok: ok
+assistant: Fixed. The issue was that `report` took the currency of the first row for the whole page.
+human: thanks, now sort them",
+        &[
+            "fix 1,7: The issue was that `report` took the currency of the first row for the whole page. | “the wrong currency is printed, that's a bug in the report”",
+        ],
+    );
+}
+
+#[test]
+fn what_a_decision_calls_it_is_named_by_the_agents_sentence() {
+    let talk = |decision: &str| {
+        format!(
+            "human: how would you keep the share of each author?
+assistant: Each commit could carry the share of its author in the metadata. Tests are green.
+human: {decision}"
+        )
+    };
+    check(
+        &talk("let's store it in the metadata"),
+        &[
+            "decision 3: let's store it in the metadata | agent: Each commit could carry the share of its author in the metadata.",
+        ],
+    );
+    check(
+        &talk("let's store tide tables in the metadata"),
+        &["decision 3: let's store tide tables in the metadata"],
+    );
+}
+
+#[test]
 fn what_is_put_off_or_filed_is_an_open_end() {
     check(
         "human: we can fix the flaky importer test later
