@@ -47,7 +47,7 @@ struct AskedFor {
     number: bool,
     time: bool,
     cause: bool,
-    /// What went wrong, rather than why somebody chose something.
+    /// Why something went wrong, rather than why it was chosen.
     fault: bool,
     /// What is not done yet.
     open: bool,
