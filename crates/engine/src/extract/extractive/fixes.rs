@@ -199,7 +199,7 @@ fn cause_between(talk: &WindowConversation<'_>, from: usize, to: usize) -> Optio
 
 static ANNOUNCEMENT: LazyLock<Regex> = LazyLock::new(|| {
     constant_regex(
-        r"(?i)^(ah|oh|ok|okay|now|good|great|hm+)?[,!.]?\s*(now )?(i (can )?(now )?(see|found|understand|know)|found|got|here's|this is|that's|there's)( exactly)?( it| (the|what the) (actual |real |root )?(issue|problem|bug|cause|error)( is| was)?( clear| clearly| now)?)?\s*(:|-|–|—|\.)\s+",
+        r"(?i)^(ah|oh|ok|okay|now|good|great|hm+)?[,!.]?\s*(now )?(i (can )?(now )?(see|found|understand|know)|found|got|here's|this is|that's|there's|the (actual |real |root )?(issue|problem|bug|cause|error) (is|was) (now )?(clear|obvious))( exactly)?( it| (the|what the) (actual |real |root )?(issue|problem|bug|cause|error)( is| was)?( clear| clearly| now)?)?( now)?\s*(:|-|–|—|\.)\s+",
     )
 });
 
@@ -274,7 +274,21 @@ fn cause(sentence: &Sentence) -> Option<String> {
         && is_concrete(text)
         && content_words(&low, english()).len() >= 5
         && !text.ends_with(':');
-    is_cause.then(|| text.to_owned())
+    is_cause.then(|| begun_large(text))
+}
+
+/// A sentence of which the beginning was left out, with a capital letter where it begins with an ordinary word.
+fn begun_large(text: &str) -> String {
+    let ordinary = [
+        "the ", "a ", "an ", "it ", "this ", "when ", "since ", "because ",
+    ];
+    match text
+        .get(..1)
+        .filter(|_| ordinary.iter().any(|word| text.starts_with(word)))
+    {
+        Some(first) => first.to_uppercase() + &text[1..],
+        None => text.to_owned(),
+    }
 }
 
 /// The fix of a person's complaint in turn `n`, whose cause the agent named and removed without objection. It
@@ -335,9 +349,11 @@ fn find_reported_fix(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Opt
         let mut past = said.iter().filter(|s| WAS_THE_CAUSE.is_match(&s.low));
         past.find_map(cause).map(|cause| (*event, cause))
     })?;
-    let asked = &complaint(turn).or(turn.prose.first())?.text;
+    turn.prose.first()?;
     let find = ScoredDraft::composed(Kind::Fix, REPORTED, &[turn.message, report], &cause);
-    Some(find.with_context(Some(format!("“{}”", quote(asked)))))
+    // What is asked for along the way shows nothing of what was wrong: "do we have a test for this?"
+    let shown = complaint(turn).map(|complaint| format!("“{}”", quote(&complaint.text)));
+    Some(find.with_context(shown))
 }
 
 /// The last cause that the agent named in a turn before its last edit, with its index.

@@ -606,6 +606,33 @@ ok: ok"
 }
 
 #[test]
+fn a_cause_stands_without_its_announcement() {
+    for (said, cause) in [
+        (
+            "The issue is clear now - `import` writes a row before it looks for its id.",
+            "`import` writes a row before it looks for its id.",
+        ),
+        (
+            "I see the problem: the importer doesn't look for the id before it writes `rows`.",
+            "The importer doesn't look for the id before it writes `rows`.",
+        ),
+    ] {
+        check(
+            &format!(
+                "{FAILED}assistant: {said}
+call Edit: {{\"file_path\":\"src/importer.rs\",\"new_string\":\"x\"}}
+ok: done
+call Bash: make test
+ok: ok"
+            ),
+            &[&format!(
+                "fix 3,8: {cause} | `make test` failed: \"importer_test.rs:9: expected 1 entry, got 2\"; passed after an edit of importer.rs"
+            )],
+        );
+    }
+}
+
+#[test]
 fn failed_and_then_succeeded_is_no_lesson() {
     check(&format!("{FAILED}call Bash: make test\nok: ok"), &[]);
     check(
