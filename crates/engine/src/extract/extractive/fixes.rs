@@ -405,10 +405,21 @@ fn was_reverted(talk: &WindowConversation<'_>, from: usize, until: usize) -> boo
 
 #[cfg(test)]
 mod tests {
-    use super::error_line;
+    use super::{begun_large, error_line};
 
     fn check(output: &str, expected: Option<&str>) {
         assert_eq!(error_line(output).as_deref(), expected);
+    }
+
+    #[test]
+    fn a_cause_begins_large_unless_it_begins_with_a_name() {
+        assert_eq!(begun_large("the lock is held"), "The lock is held");
+        assert_eq!(
+            begun_large("go.mod lists it twice"),
+            "go.mod lists it twice"
+        );
+        assert_eq!(begun_large("`a` is held"), "`a` is held");
+        assert_eq!(begun_large(""), "");
     }
 
     #[test]

@@ -613,8 +613,8 @@ fn a_cause_stands_without_its_announcement() {
             "`import` writes a row before it looks for its id.",
         ),
         (
-            "I see the problem: the importer doesn't look for the id before it writes `rows`.",
-            "The importer doesn't look for the id before it writes `rows`.",
+            "I see the problem: the issue is that `import` writes a row before it looks for its id.",
+            "The issue is that `import` writes a row before it looks for its id.",
         ),
     ] {
         check(
@@ -692,6 +692,8 @@ fn what_a_decision_calls_it_is_named_by_the_agents_sentence() {
     let talk = |decision: &str| {
         format!(
             "human: how would you keep the share of each author?
+call Bash: ls notes
+ok: shares.md
 assistant: Each commit could carry the share of its author in the metadata. Tests are green.
 human: {decision}"
         )
@@ -699,12 +701,12 @@ human: {decision}"
     check(
         &talk("let's store it in the metadata"),
         &[
-            "decision 3: let's store it in the metadata | agent: Each commit could carry the share of its author in the metadata.",
+            "decision 5: let's store it in the metadata | agent: Each commit could carry the share of its author in the metadata.",
         ],
     );
     check(
         &talk("let's store tide tables in the metadata"),
-        &["decision 3: let's store tide tables in the metadata"],
+        &["decision 5: let's store tide tables in the metadata"],
     );
 }
 
