@@ -277,7 +277,7 @@ fn cause(sentence: &Sentence) -> Option<String> {
     is_cause.then(|| begun_large(text))
 }
 
-/// A sentence of which the beginning was left out, with a capital letter where it begins with an ordinary word.
+/// A cause, which may be the rest of a sentence, with a capital letter where it begins with an ordinary word.
 fn begun_large(text: &str) -> String {
     let ordinary = [
         "the ", "a ", "an ", "it ", "this ", "when ", "since ", "because ",

@@ -22,6 +22,8 @@ mod context;
 mod digest;
 mod done;
 mod fiction;
+#[cfg(test)]
+mod fix_tests;
 mod fixes;
 mod habits;
 mod host_question;
