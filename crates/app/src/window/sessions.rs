@@ -200,7 +200,7 @@ async fn taught(daybook: &Daybook, session: &Session) -> Result<Taught> {
         if !seen.insert((evidence.scope.clone(), evidence.id)) {
             continue;
         }
-        let Some(observation) = daybook
+        let Some((observation, _)) = daybook
             .store
             .observation(&evidence.scope, evidence.id)
             .await?

@@ -27,10 +27,10 @@ pub trait SupersessionStore: Send + Sync {
         events: &[(SessionId, EventSeq)],
     ) -> Result<Vec<SupersededObservation>, StoreError>;
 
-    /// The observation with this id that holds in a scope.
+    /// The observation with this id in a scope, and what ended it, if anything did.
     async fn observation(
         &self,
         scope: &Scope,
         id: ObservationId,
-    ) -> Result<Option<Observation>, StoreError>;
+    ) -> Result<Option<(Observation, Option<Supersession>)>, StoreError>;
 }

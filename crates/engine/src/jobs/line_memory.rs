@@ -99,6 +99,7 @@ async fn cited_observations(
                 continue;
             }
             let observation = store.observation(scope, one.id).await?;
+            let observation = observation.map(|(observation, _)| observation);
             found.extend(observation.filter(|one| rests_on(one, session, &citation)));
         }
     }

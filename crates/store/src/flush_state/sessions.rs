@@ -384,7 +384,7 @@ impl<S: Store + JobRows> SupersessionStore for Ledgered<S> {
         &self,
         scope: &Scope,
         id: ObservationId,
-    ) -> Result<Option<Observation>, StoreError> {
+    ) -> Result<Option<(Observation, Option<Supersession>)>, StoreError> {
         self.inner.observation(scope, id).await
     }
 }

@@ -9,7 +9,7 @@ use daybook_domain::{
     Supersession, Tenant,
 };
 
-use super::{MemoryState, MemoryStore};
+use super::{MemoryState, MemoryStore, ObservationRow};
 
 #[async_trait]
 impl SupersessionStore for MemoryStore {
@@ -47,10 +47,13 @@ impl SupersessionStore for MemoryStore {
         &self,
         scope: &Scope,
         id: ObservationId,
-    ) -> Result<Option<Observation>, StoreError> {
+    ) -> Result<Option<(Observation, Option<Supersession>)>, StoreError> {
         let state = self.lock();
-        let found = state.observations_where(|row| &row.scope == scope && row.id == id);
-        Ok(found.into_iter().next())
+        let is_wanted = |row: &ObservationRow| &row.scope == scope && row.id == id;
+        let ended = state.observations.values().find(|row| is_wanted(row));
+        let ended = ended.and_then(|row| row.ended);
+        let found = state.observations_where(is_wanted).into_iter().next();
+        Ok(found.map(|found| (found, ended)))
     }
 }
 

@@ -56,8 +56,13 @@ impl SupersessionStore for PostgresStore {
         &self,
         scope: &Scope,
         id: ObservationId,
-    ) -> Result<Option<Observation>, StoreError> {
-        let find = |tx| async move { observation_rows::with_id(&tx, scope, id).await };
+    ) -> Result<Option<(Observation, Option<Supersession>)>, StoreError> {
+        let find = |tx| async move {
+            let Some(found) = observation_rows::with_id(&tx, scope, id).await? else {
+                return Ok(None);
+            };
+            Ok(Some((found, ended(&tx, scope, id).await?)))
+        };
         self.read(TenantAccess::Only(&scope.tenant), find).await
     }
 }
@@ -74,6 +79,17 @@ async fn noted(tx: &Tx, scope: &Scope) -> Result<BTreeMap<ObservationId, Superse
     noted
         .map(|noted| noted.map(|noted| (noted.earlier, noted)))
         .collect()
+}
+
+/// What ended an observation.
+async fn ended(tx: &Tx, scope: &Scope, id: ObservationId) -> Result<Option<Supersession>, Fault> {
+    let Some(scope) = find_scope(tx, scope).await? else {
+        return Ok(None);
+    };
+    let find = "SELECT id, later, ended_because, ended_at FROM observations
+        WHERE scope_no = $1 AND id = $2 AND later IS NOT NULL";
+    let rows = tx.rows(find, values![scope, id.0.cast_signed()]).await?;
+    rows.first().map(supersession_of).transpose()
 }
 
 fn supersession_of(row: &Row) -> Result<Supersession, Fault> {

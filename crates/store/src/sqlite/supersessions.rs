@@ -8,7 +8,7 @@ use daybook_domain::{
     EventSeq, Observation, ObservationId, Scope, SessionId, StoreError, SupersededObservation,
     Supersession, SupersessionReason, Tenant, Timestamp,
 };
-use rusqlite::{Connection, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::SqliteStore;
 use super::connection::Fault;
@@ -56,9 +56,12 @@ impl SupersessionStore for SqliteStore {
         &self,
         scope: &Scope,
         id: ObservationId,
-    ) -> Result<Option<Observation>, StoreError> {
+    ) -> Result<Option<(Observation, Option<Supersession>)>, StoreError> {
         let read = |tx: &Transaction<'_>, (scope, id): &(Scope, ObservationId)| {
-            evidence_rows::observation(tx, scope, *id)
+            let Some(found) = evidence_rows::observation(tx, scope, *id)? else {
+                return Ok(None);
+            };
+            Ok(Some((found, ended(tx, scope, *id)?)))
         };
         let found = self.cached(&self.read_caches.observations, &[(scope.clone(), id)], read)?;
         Ok(found.into_iter().flatten().next())
@@ -77,6 +80,19 @@ fn noted(tx: &Connection, scope: &Scope) -> Result<BTreeMap<ObservationId, Super
     let rows = find.query_map([scope], supersession_of)?;
     rows.map(|row| Ok(row.map(|noted| (noted.earlier, noted))?))
         .collect()
+}
+
+/// What ended an observation.
+fn ended(tx: &Connection, scope: &Scope, id: ObservationId) -> Result<Option<Supersession>, Fault> {
+    let Some(scope) = find_scope(tx, scope)? else {
+        return Ok(None);
+    };
+    let mut find = tx.prepare_cached(
+        "SELECT id, later, ended_because, ended_at FROM observations
+         WHERE scope_no = ? AND id = ? AND later IS NOT NULL",
+    )?;
+    let found = find.query_row([scope, id.0.cast_signed()], supersession_of);
+    Ok(found.optional()?)
 }
 
 /// The supersession in the first four columns: id, later, ended_because, ended_at.

@@ -51,7 +51,7 @@ struct Reads {
     stats: TermStats,
     docs: Vec<DocumentNo>,
     outlines: Vec<DocumentOutline>,
-    observations: [Option<Observation>; 2],
+    observations: [Option<(Observation, Option<Supersession>)>; 2],
     superseded: Vec<SupersededObservation>,
     scopes: Vec<ScopeState>,
     documents: Vec<IndexedDocument>,

@@ -743,7 +743,11 @@ impl SupersessionStore for SteppedStore {
         self.read("superseded_by_event", call).await
     }
 
-    async fn observation(&self, scope: &Scope, id: ObservationId) -> Answer<Option<Observation>> {
+    async fn observation(
+        &self,
+        scope: &Scope,
+        id: ObservationId,
+    ) -> Answer<Option<(Observation, Option<Supersession>)>> {
         let call = self.store.observation(scope, id);
         self.read("observation", call).await
     }

@@ -3,12 +3,13 @@
 //! Not here: which observations no longer hold (`consolidate::supersede`).
 
 use std::cell::OnceCell;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::{
-    Citation, EventSeq, Observation, ObservationOrigin, Origin, Scope, SessionId, StoreError,
-    SupersededObservation, Supersession, SupersessionReason, Timestamp,
+    Citation, EventSeq, Observation, ObservationId, ObservationOrigin, Origin, Scope, SessionId,
+    StoreError, SupersededObservation, Supersession, SupersessionReason, Timestamp,
 };
 
 use daybook_text::tokens::index_text;
@@ -25,6 +26,10 @@ const COMPARED: usize = 3;
 const STATEMENT: usize = 300;
 
 type EventKey = (SessionId, EventSeq);
+
+/// Observations that were looked up for one question, with what ended them: chains of changes meet.
+type KnownObservations =
+    BTreeMap<(Scope, ObservationId), Option<(Observation, Option<Supersession>)>>;
 
 /// What took the place of an outdated answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +56,7 @@ impl Search<'_> {
         if ended.is_empty() {
             return Ok(answers);
         }
+        let mut known = KnownObservations::new();
         let mut placed: Vec<RankedAnswer> = Vec::with_capacity(answers.len());
         let mut rest: Vec<Option<RankedAnswer>> = answers.into_iter().map(Some).collect();
         for at in 0..rest.len() {
@@ -61,15 +67,17 @@ impl Search<'_> {
                 placed.push(answer);
                 continue;
             }
-            if let Some((change, holding)) = self.holding_instead(&answer, &ended).await? {
-                let known = placed.iter().any(|placed| rests_on(placed, &holding));
+            if let Some((change, holding)) =
+                self.holding_instead(&answer, &ended, &mut known).await?
+            {
+                let is_placed = placed.iter().any(|placed| rests_on(placed, &holding));
                 let mut later = rest.iter_mut().skip(at + 1).filter(|one| {
                     let one = one.as_ref();
                     one.is_some_and(|one| rests_on(one, &holding))
                 });
                 match later.next() {
                     Some(current) => placed.extend(current.take()),
-                    None if !known => placed.push(answer_of(&holding, &answer)),
+                    None if !is_placed => placed.push(answer_of(&holding, &answer)),
                     None => {}
                 }
                 answer.replaced = Some(Replacement {
@@ -91,11 +99,18 @@ impl Search<'_> {
     ) -> Result<BTreeMap<EventKey, Vec<SupersededObservation>>, StoreError> {
         let found = self.store.superseded_by_event(self.tenant, &events).await?;
         let mut ended: BTreeMap<EventKey, Vec<SupersededObservation>> = BTreeMap::new();
-        let is_past = |one: &Supersession| self.question.until.is_none_or(|at| one.until <= at);
-        for one in found.into_iter().filter(|one| is_past(&one.supersession)) {
+        for one in found
+            .into_iter()
+            .filter(|one| self.is_past(&one.supersession))
+        {
             ended.entry(one.event.clone()).or_default().push(one);
         }
         Ok(ended)
+    }
+
+    /// Whether it had happened at the time of the question.
+    fn is_past(&self, change: &Supersession) -> bool {
+        self.question.until.is_none_or(|at| change.until <= at)
     }
 
     /// What ended an answer's validity, and the observation that holds at the end of the chain of changes. An answer
@@ -104,22 +119,24 @@ impl Search<'_> {
         &self,
         answer: &RankedAnswer,
         ended: &BTreeMap<EventKey, Vec<SupersededObservation>>,
+        known: &mut KnownObservations,
     ) -> Result<Option<(Supersession, Observation)>, StoreError> {
-        let Some(found) = self.stated_before(answer, ended).await? else {
+        let Some(found) = self.stated_before(answer, ended, known).await? else {
             return Ok(None);
         };
         let mut change = found.supersession;
         let first = change;
         for _ in 0..CHAIN {
-            let Some(holding) = self.store.observation(&found.scope, change.later).await? else {
+            let later = self.observation(&found.scope, change.later, known).await?;
+            let Some((holding, ended)) = later else {
                 return Ok(None);
             };
-            if rests_on(answer, &holding) {
+            if rests_on(answer, holding) {
                 return Ok(None);
             }
-            match self.ended_by(&found.scope, &holding).await? {
+            match ended.filter(|next| self.is_past(next)) {
                 Some(next) => change = next,
-                None => return Ok(Some((first, holding))),
+                None => return Ok(Some((first, holding.clone()))),
             }
         }
         Ok(None)
@@ -130,6 +147,7 @@ impl Search<'_> {
         &self,
         answer: &RankedAnswer,
         ended: &'e BTreeMap<EventKey, Vec<SupersededObservation>>,
+        known: &mut KnownObservations,
     ) -> Result<Option<&'e SupersededObservation>, StoreError> {
         let found = events_of(answer).filter_map(|event| ended.get(&event));
         for one in found.flatten() {
@@ -137,28 +155,28 @@ impl Search<'_> {
             if answer.observation == Some(earlier) {
                 return Ok(Some(one));
             }
-            let earlier = self.store.observation(&one.scope, earlier).await?;
-            if earlier.is_some_and(|earlier| states(answer, &earlier)) {
+            let earlier = self.observation(&one.scope, earlier, known).await?;
+            if earlier.is_some_and(|(earlier, _)| states(answer, earlier)) {
                 return Ok(Some(one));
             }
         }
         Ok(None)
     }
 
-    async fn ended_by(
+    /// The observation with this id, and what ended it.
+    async fn observation<'k>(
         &self,
         scope: &Scope,
-        observation: &Observation,
-    ) -> Result<Option<Supersession>, StoreError> {
-        let evidence = observation.evidence.iter();
-        let events =
-            evidence.flat_map(|one| one.events.iter().map(|seq| (one.session.clone(), *seq)));
-        let ended = self.ended(events.collect()).await?;
-        let mut of_it = ended
-            .into_values()
-            .flatten()
-            .filter(|one| &one.scope == scope && one.supersession.earlier == observation.id);
-        Ok(of_it.next().map(|one| one.supersession))
+        id: ObservationId,
+        known: &'k mut KnownObservations,
+    ) -> Result<Option<&'k (Observation, Option<Supersession>)>, StoreError> {
+        Ok(match known.entry((scope.clone(), id)) {
+            Entry::Occupied(found) => found.into_mut().as_ref(),
+            Entry::Vacant(unknown) => {
+                let found = self.store.observation(scope, id).await?;
+                unknown.insert(found).as_ref()
+            }
+        })
     }
 }
 

@@ -43,7 +43,9 @@ pub async fn what_no_longer_holds_is_found_by_the_events_that_it_rests_on(store:
     assert_eq!(superseded(store, &id, 3).await, []);
     assert_eq!(superseded(store, &id, 7).await, []);
     let later = store.observation(&scope, spaces.id).await.unwrap();
-    assert_eq!(later, Some(spaces));
+    assert_eq!(later, Some((spaces, None)));
+    let earlier = store.observation(&scope, tabs.id).await.unwrap();
+    assert_eq!(earlier, Some((tabs, Some(change))));
     let unknown = store.observation(&scope, ObservationId(1)).await.unwrap();
     assert_eq!(unknown, None);
 }
