@@ -6,8 +6,10 @@
 //!
 //! Not here: the rules that use cues (`speech_acts` and its neighbours).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, OnceLock};
+
+use foldhash::fast::RandomState;
 
 use crate::han::is_chinese;
 use crate::lazy_pattern::{LATIN, with_word_letters};
@@ -297,6 +299,18 @@ impl Lexicon {
 static LEXICONS: LazyLock<Vec<Lexicon>> =
     LazyLock::new(|| FILES.iter().map(|file| Lexicon::parse(file)).collect());
 
+/// The languages in which a word is common, so that each word of a text is looked up once.
+static COMMON_IN: LazyLock<HashMap<&str, [bool; LANGUAGES.len()], RandomState>> =
+    LazyLock::new(|| {
+        let mut common: HashMap<&str, [bool; LANGUAGES.len()], RandomState> = HashMap::default();
+        for (language, lexicon) in LEXICONS.iter().enumerate() {
+            for word in lexicon.function.iter().chain(&lexicon.common) {
+                common.entry(word).or_default()[language] = true;
+            }
+        }
+        common
+    });
+
 /// The English lexicon: the language of most agents' answers and tools' output.
 pub fn english() -> &'static Lexicon {
     &LEXICONS[0]
@@ -312,26 +326,31 @@ pub fn lexicon_of(low: &str) -> Option<&'static Lexicon> {
     if is_chinese(low) {
         return Some(&LEXICONS[4]);
     }
-    let words: Vec<&str> = low
+    let words = low
         .split(|c: char| !c.is_alphanumeric() && c != '\'')
-        .filter(|word| word.chars().any(char::is_alphabetic))
-        .collect();
-    let share = |lexicon: &Lexicon| words.iter().filter(|w| lexicon.is_common_word(w)).count();
-    let mut best = english();
-    let mut most = share(best);
-    for (lexicon, letters) in LEXICONS.iter().zip(LETTERS) {
-        let own = usize::from(low.contains(|c| letters.contains(c)));
-        if share(lexicon) + own > most {
-            most = share(lexicon) + own;
-            best = lexicon;
+        .filter(|word| word.chars().any(char::is_alphabetic));
+    let (mut count, mut is_foreign) = (0, false);
+    let mut common = [0; LANGUAGES.len()];
+    for word in words {
+        count += 1;
+        is_foreign |= word.chars().any(|c| c as u32 > 0x24F);
+        let of = COMMON_IN.get(word).copied().unwrap_or_default();
+        for (common, is_common) in common.iter_mut().zip(of) {
+            *common += usize::from(is_common);
         }
     }
-    let foreign = words.iter().any(|w| w.chars().any(|c| c as u32 > 0x24F));
-    let known = share(best) * 100 >= words.len() * USUAL_SHARE;
-    match words.len() < WORDS_TO_JUDGE {
-        true => (!foreign).then_some(best),
-        false => known.then_some(best),
+    let (mut best, mut most) = (0, common[0]);
+    for (language, letters) in LETTERS.iter().enumerate() {
+        let own = usize::from(low.contains(|c| letters.contains(c)));
+        if common[language] + own > most {
+            (best, most) = (language, common[language] + own);
+        }
     }
+    let is_known = match count < WORDS_TO_JUDGE {
+        true => !is_foreign,
+        false => common[best] * 100 >= count * USUAL_SHARE,
+    };
+    is_known.then(|| &LEXICONS[best])
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@ mod statement;
 mod supersede;
 mod usage;
 mod validity;
+mod value_lines;
 mod word_lists;
 
 use std::collections::BTreeMap;

@@ -2,20 +2,19 @@
 //!
 //! Not here: the sections about work (`left_off`, `done`).
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use daybook_domain::ObservationKind;
 
-use super::content::{ContentWords, subject_words};
 use super::done::done_section;
 use super::entries::{context_suffix, observation_entry, time_and_branch_suffix};
 use super::habits::habits_section;
 use super::left_off::{LEFT_OFF, left_off_section};
 use super::merge::MergedObservation;
-use super::phrase::{citations, count, span};
+use super::phrase::{count, span};
 use super::rank::{is_of_chat, top_ranked};
 use super::session_account::SessionAccount;
+use super::value_lines::value_entries;
 use super::{
     MemoryEntry, MemoryInput, MemoryPage, MemorySection, SECTION_ENTRIES, SUMMARY_HABITS,
     SUMMARY_RULES,
@@ -177,74 +176,6 @@ pub(super) fn decision_entry(input: &MemoryInput, merged: &MergedObservation) ->
 
 fn fix_entry(_: &MemoryInput, merged: &MergedObservation) -> MemoryEntry {
     observation_entry(merged, format!("{}{}", merged.text, context_suffix(merged)))
-}
-
-/// One entry for each subject with all its values, the last in bold.
-fn value_entries(observations: &[MergedObservation]) -> Vec<MemoryEntry> {
-    let mut by_subject: BTreeMap<ContentWords, Vec<&MergedObservation>> = BTreeMap::new();
-    let values = observations.iter();
-    let values = values.filter(|merged| merged.kind == ObservationKind::Value);
-    for merged in values {
-        let subject = merged.subject.as_deref().unwrap_or_default();
-        let of_subject = by_subject.entry(subject_words(subject)).or_default();
-        of_subject.push(merged);
-    }
-    // A statement in other words may have ended the last value: the line is that statement's.
-    by_subject.retain(|_, values| {
-        let last = values
-            .iter()
-            .max_by_key(|value| (value.last_at(), &value.text));
-        last.is_some_and(|last| last.validity.ended.is_none())
-    });
-    // The first name of the subject stays: the entry is found by it.
-    let named = by_subject.into_values().filter_map(|values| {
-        let first = values.iter().min_by_key(|value| value.first_at())?;
-        Some((first.subject.as_deref().unwrap_or_default(), values))
-    });
-    let mut subjects: Vec<(&str, Vec<&MergedObservation>)> = named.collect();
-    subjects.sort_by_key(|(subject, values)| {
-        let last = values.iter().map(|value| value.last_at()).max();
-        (
-            !values.iter().any(|value| value.pinned),
-            Reverse(values.len().min(3)),
-            Reverse(last),
-            (*subject).to_owned(),
-        )
-    });
-    subjects.truncate(SECTION_ENTRIES);
-    subjects
-        .into_iter()
-        .map(|(subject, values)| value_entry(subject, values))
-        .collect()
-}
-
-fn value_entry(subject: &str, mut values: Vec<&MergedObservation>) -> MemoryEntry {
-    values.sort_by(|a, b| (a.last_at(), &a.text).cmp(&(b.last_at(), &b.text)));
-    let evidence = values.iter().flat_map(|value| &*value.evidence);
-    let last = values.len() - 1;
-    let steps: Vec<String> = values
-        .iter()
-        .enumerate()
-        .map(|(n, v)| {
-            if n == last {
-                format!("**{}**", v.text)
-            } else {
-                v.text.clone()
-            }
-        })
-        .collect();
-    MemoryEntry {
-        key: format!("value/{subject}"),
-        lines: vec![format!(
-            "{subject}: {} {}",
-            steps.join(" → "),
-            citations(evidence)
-        )],
-        observations: values
-            .iter()
-            .flat_map(|value| value.observations.clone())
-            .collect(),
-    }
 }
 
 /// `memory_summary.md`: the newest open work, the rules, and where to find the rest.

@@ -1,0 +1,142 @@
+//! Lines of values: what was set, what it was before, and why, where the person said so.
+//!
+//! Not here: which values were set (`extract::extractive`), and statements that end them (`supersede`).
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use daybook_domain::ObservationKind;
+use daybook_text::lazy_pattern::LazyPattern;
+
+use super::content::{ContentWords, subject_words};
+use super::merge::MergedObservation;
+use super::phrase::citations;
+use super::{MemoryEntry, SECTION_ENTRIES};
+
+/// Longest words that are shown beside a value, in bytes: longer ones say more than its reason.
+const REASON: usize = 200;
+
+/// Words that give a reason.
+static GIVES_REASON: LazyLock<LazyPattern> = LazyLock::new(|| {
+    LazyPattern::new(
+        r"(?i)\b(?:because|since|so that|otherwise|due to|in order to)\b|\b(?:weil|damit|sonst|denn|wegen)\b|\b(?:porque|ya que|para que|así que)\b|\b(?:parce que|pour que|sinon)\b|因为|所以|这样|否则|由于",
+    )
+});
+
+/// One entry for each subject with all its values, the last in bold.
+pub(super) fn value_entries(observations: &[MergedObservation]) -> Vec<MemoryEntry> {
+    let mut by_subject: BTreeMap<ContentWords, Vec<&MergedObservation>> = BTreeMap::new();
+    let values = observations.iter();
+    let values = values.filter(|merged| merged.kind == ObservationKind::Value);
+    for merged in values {
+        let subject = merged.subject.as_deref().unwrap_or_default();
+        let of_subject = by_subject.entry(subject_words(subject)).or_default();
+        of_subject.push(merged);
+    }
+    // A statement in other words may have ended the last value: the line is that statement's.
+    by_subject.retain(|_, values| {
+        let last = values
+            .iter()
+            .max_by_key(|value| (value.last_at(), &value.text));
+        last.is_some_and(|last| last.validity.ended.is_none())
+    });
+    // The first name of the subject stays: the entry is found by it.
+    let named = by_subject.into_values().filter_map(|values| {
+        let first = values.iter().min_by_key(|value| value.first_at())?;
+        Some((first.subject.as_deref().unwrap_or_default(), values))
+    });
+    let mut subjects: Vec<(&str, Vec<&MergedObservation>)> = named.collect();
+    subjects.sort_by_key(|(subject, values)| {
+        let last = values.iter().map(|value| value.last_at()).max();
+        (
+            !values.iter().any(|value| value.pinned),
+            Reverse(values.len().min(3)),
+            Reverse(last),
+            (*subject).to_owned(),
+        )
+    });
+    subjects.truncate(SECTION_ENTRIES);
+    subjects
+        .into_iter()
+        .map(|(subject, values)| value_entry(subject, values))
+        .collect()
+}
+
+fn value_entry(subject: &str, mut values: Vec<&MergedObservation>) -> MemoryEntry {
+    values.sort_by(|a, b| (a.last_at(), &a.text).cmp(&(b.last_at(), &b.text)));
+    let evidence = values.iter().flat_map(|value| &*value.evidence);
+    let last = values.len() - 1;
+    let steps: Vec<String> = values
+        .iter()
+        .enumerate()
+        .map(|(n, v)| {
+            if n == last {
+                format!("**{}**", v.text)
+            } else {
+                v.text.clone()
+            }
+        })
+        .collect();
+    MemoryEntry {
+        key: format!("value/{subject}"),
+        lines: vec![format!(
+            "{subject}: {}{} {}",
+            steps.join(" → "),
+            why_suffix(values[last]),
+            citations(evidence)
+        )],
+        observations: values
+            .iter()
+            .flat_map(|value| value.observations.clone())
+            .collect(),
+    }
+}
+
+/// The words that set a value, in brackets, where they say why. Words with other numbers would show what is outdated.
+fn why_suffix(value: &MergedObservation) -> String {
+    let said = value.context.as_deref().filter(|said| {
+        said.len() <= REASON && GIVES_REASON.is_match(said) && names_one_number(said, &value.text)
+    });
+    said.map_or_else(String::new, |said| format!(" (“{said}”)"))
+}
+
+/// Whether all numbers of a text are those of a value.
+fn names_one_number(said: &str, value: &str) -> bool {
+    let numbers = |text: &str| -> Vec<String> {
+        let runs = text.split(|c: char| !c.is_ascii_digit());
+        runs.filter(|run| !run.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let own = numbers(value);
+    numbers(said).iter().all(|number| own.contains(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(said: &str, value: &str, is_shown: bool) {
+        let is_reason = GIVES_REASON.is_match(said) && names_one_number(said, value);
+        assert_eq!(is_reason, is_shown, "{said}");
+    }
+
+    #[test]
+    fn a_value_is_shown_with_its_reason_and_without_outdated_numbers() {
+        check(
+            "set the tide window to 6 since two tides overlap",
+            "6",
+            true,
+        );
+        check(
+            "setz das Limit auf 30, sonst läuft der Export voll",
+            "30",
+            true,
+        );
+        check("因为两个窗口重叠，把它设为 6", "6", true);
+        check("set the tide window to 6", "6", false);
+        check("make it 50 because 20 was too few", "50", false);
+    }
+}
