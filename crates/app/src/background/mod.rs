@@ -4,11 +4,13 @@
 //! `election`. No agent waits for this work.
 
 mod folder_watch;
+mod others;
 pub(crate) mod outage;
 mod pending;
 mod server;
 
 pub(crate) use folder_watch::{FolderWatch, host_folders};
+pub(crate) use others::wait_for_others;
 pub(crate) use pending::{
     FROM_HOSTS, PendingReport, catch_up, import_changed, is_due, process_pending,
     process_pending_exclusively, stop_after, wait_for_work,

@@ -23,7 +23,7 @@ use super::{CommonArgs, forecast};
 use crate::background::outage::Outage;
 use crate::background::{
     FROM_HOSTS, PendingReport, import_changed, process_pending, process_pending_exclusively,
-    stop_after, wait_for_work,
+    stop_after, wait_for_others, wait_for_work,
 };
 use crate::models::embedding::{Backlog, embed_share, embed_waiting};
 use crate::process::{block_on, lower_priority, stop_on_interrupt};
@@ -85,7 +85,11 @@ impl UpdateCommand {
                 print_redo(redone, worker.extractor.name());
             }
             let learning = UpdateBar::start(common, count_due_sessions(&worker).await?);
-            let done = process_pending(&daybook, &worker, &stop, &learning).await?;
+            let mut done = process_pending(&daybook, &worker, &stop, &learning).await?;
+            while wait_for_others(&daybook, &worker, &stop).await? {
+                let more = process_pending(&daybook, &worker, &stop, &learning).await?;
+                done.add(more.hook_events, more.update);
+            }
             embed_waiting(&daybook.models(), &stop).await?;
             learning.end();
             refusals::warn_of_refused_files(&daybook).await?;

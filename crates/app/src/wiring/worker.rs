@@ -30,6 +30,11 @@ impl Daybook {
         }
     }
 
+    /// Whether the holder of a lease is a worker in this data folder.
+    pub(crate) fn is_worker_of_folder(&self, holder: &str) -> Result<bool> {
+        Ok(holder.starts_with(&self.holder_prefix()?))
+    }
+
     /// Frees the jobs of workers in this data folder whose processes have ended.
     pub(crate) async fn free_vanished(&self) -> Result<usize> {
         Ok(free_vanished(&self.root, &*self.store, &self.holder_prefix()?).await?)

@@ -1,4 +1,4 @@
-//! Lines of values: what was set, what it was before, and why, where the person said so.
+//! Lines of values: what was set, what it was before, and the reason that the person gave, if any.
 //!
 //! Not here: which values were set (`extract::extractive`), and statements that end them (`supersede`).
 
