@@ -204,6 +204,7 @@ pub fn consolidate_parsed(mut input: MemoryInput, texts: &mut ParsedTexts) -> Sc
     texts.drop_unused();
     let supersessions = note_changes::note_validity(&mut merged, &changes);
     proposals.reword(&mut merged);
+    value_lines::drop_outdated_words(&mut merged);
     let reworded = persons_words::apply(&input.persons, &mut merged);
     let mut curated = sections::curated_page(input, &accounts, &merged);
     let mut summary = sections::summary_page(input, &curated, &accounts);

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use daybook_domain::ObservationKind;
+use daybook_domain::{EventSeq, Evidence, ObservationKind, SessionId};
 use daybook_text::lazy_pattern::LazyPattern;
 
 use super::content::{ContentWords, subject_words};
@@ -26,14 +26,7 @@ static GIVES_REASON: LazyLock<LazyPattern> = LazyLock::new(|| {
 
 /// One entry for each subject with all its values, the last in bold.
 pub(super) fn value_entries(observations: &[MergedObservation]) -> Vec<MemoryEntry> {
-    let mut by_subject: BTreeMap<ContentWords, Vec<&MergedObservation>> = BTreeMap::new();
-    let values = observations.iter();
-    let values = values.filter(|merged| merged.kind == ObservationKind::Value);
-    for merged in values {
-        let subject = merged.subject.as_deref().unwrap_or_default();
-        let of_subject = by_subject.entry(subject_words(subject)).or_default();
-        of_subject.push(merged);
-    }
+    let mut by_subject = by_subject(observations);
     // A statement in other words may have ended the last value: the line is that statement's.
     by_subject.retain(|_, values| {
         let last = values
@@ -61,6 +54,68 @@ pub(super) fn value_entries(observations: &[MergedObservation]) -> Vec<MemoryEnt
         .into_iter()
         .map(|(subject, values)| value_entry(subject, values))
         .collect()
+}
+
+/// The values of each subject.
+fn by_subject(
+    observations: &[MergedObservation],
+) -> BTreeMap<ContentWords, Vec<&MergedObservation>> {
+    let mut by_subject: BTreeMap<ContentWords, Vec<&MergedObservation>> = BTreeMap::new();
+    let values = observations.iter();
+    for merged in values.filter(|merged| merged.kind == ObservationKind::Value) {
+        let subject = merged.subject.as_deref().unwrap_or_default();
+        let of_subject = by_subject.entry(subject_words(subject)).or_default();
+        of_subject.push(merged);
+    }
+    by_subject
+}
+
+/// Leaves out what stands behind a statement where it names a value that its message set, and that was set anew since: "yes,
+/// and at most 20" behind the option that it accepted.
+pub(super) fn drop_outdated_words(observations: &mut [MergedObservation]) {
+    let outdated = outdated_numbers(observations);
+    let statements = observations.iter_mut();
+    for merged in statements.filter(|merged| merged.kind != ObservationKind::Value) {
+        let Some(context) = &merged.context else {
+            continue;
+        };
+        let shown: Vec<String> = numbers(context).collect();
+        let mut events = merged.evidence.iter().flat_map(events_of);
+        let is_outdated = events.any(|event| {
+            let of_event = outdated.get(&event).into_iter().flatten();
+            of_event.into_iter().any(|number| shown.contains(number))
+        });
+        if is_outdated {
+            merged.context = None;
+        }
+    }
+}
+
+/// The numbers that messages set and later ones set anew, by the events that set them.
+fn outdated_numbers(
+    observations: &[MergedObservation],
+) -> BTreeMap<(SessionId, EventSeq), Vec<String>> {
+    let mut outdated: BTreeMap<(SessionId, EventSeq), Vec<String>> = BTreeMap::new();
+    for values in by_subject(observations).into_values() {
+        let last = values
+            .iter()
+            .max_by_key(|value| (value.last_at(), &value.text));
+        let is_last = |value: &MergedObservation| last.is_some_and(|it| it.text == value.text);
+        for value in values.iter().filter(|value| !is_last(value)) {
+            for event in value.evidence.iter().flat_map(events_of) {
+                outdated
+                    .entry(event)
+                    .or_default()
+                    .extend(numbers(&value.text));
+            }
+        }
+    }
+    outdated
+}
+
+fn events_of(evidence: &Evidence) -> impl Iterator<Item = (SessionId, EventSeq)> {
+    let events = evidence.events.iter();
+    events.map(|event| (evidence.session.clone(), *event))
 }
 
 fn value_entry(subject: &str, mut values: Vec<&MergedObservation>) -> MemoryEntry {
@@ -103,19 +158,57 @@ fn why_suffix(value: &MergedObservation) -> String {
 
 /// Whether all numbers of a text are those of a value.
 fn names_one_number(said: &str, value: &str) -> bool {
-    let numbers = |text: &str| -> Vec<String> {
-        let runs = text.split(|c: char| !c.is_ascii_digit());
-        runs.filter(|run| !run.is_empty())
-            .map(str::to_owned)
-            .collect()
-    };
-    let own = numbers(value);
-    numbers(said).iter().all(|number| own.contains(number))
+    let own: Vec<String> = numbers(value).collect();
+    numbers(said).all(|number| own.contains(&number))
+}
+
+/// The numbers of a text, in digits.
+fn numbers(text: &str) -> impl Iterator<Item = String> {
+    let runs = text.split(|c: char| !c.is_ascii_digit());
+    runs.filter(|run| !run.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]
 mod tests {
+    use daybook_domain::Observation;
+    use daybook_testkit::fixtures::{evidence, observation, session, user_scope};
+
     use super::*;
+    use crate::consolidate::merge::merge_observations;
+    use crate::consolidate::parsed_texts::ParsedTexts;
+
+    fn value(text: &str, event: u64) -> Observation {
+        let one = evidence(&session("tide"), &[event]);
+        Observation {
+            kind: ObservationKind::Value,
+            subject: Some("rows of a page".to_owned()),
+            ..observation(&user_scope("ada"), text, vec![one])
+        }
+    }
+
+    /// What stands behind a decision whose message set the value 20, once these values are known.
+    fn context_beside(values: Vec<Observation>) -> Option<String> {
+        let one = evidence(&session("tide"), &[3, 4]);
+        let decision = Observation {
+            kind: ObservationKind::Decision,
+            context: Some("accepted: “yes, and at most 20”".to_owned()),
+            ..observation(&user_scope("ada"), "Page the station list", vec![one])
+        };
+        let all = values.into_iter().chain([decision]).collect();
+        let mut merged = merge_observations(all, &[], &mut ParsedTexts::default());
+        drop_outdated_words(&mut merged);
+        let decision = |one: &MergedObservation| one.kind == ObservationKind::Decision;
+        merged.into_iter().find(decision)?.context
+    }
+
+    #[test]
+    fn words_that_name_an_outdated_value_do_not_stand_behind_a_decision() {
+        assert!(context_beside(Vec::new()).is_some());
+        assert!(context_beside(vec![value("20", 4)]).is_some());
+        assert_eq!(context_beside(vec![value("20", 4), value("50", 9)]), None);
+        // Another message set it.
+        assert!(context_beside(vec![value("20", 1), value("50", 9)]).is_some());
+    }
 
     #[track_caller]
     fn check(said: &str, value: &str, is_shown: bool) {

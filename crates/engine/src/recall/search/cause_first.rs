@@ -36,10 +36,11 @@ static ASKS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
         r"^(?:so |and |but )?(?:why|how come)\b",
         r"^(?:so |and |but )?what (?:caused|causes|was wrong|went wrong|broke)\b",
         r"^(?:so |and |but )?what(?:'s| is| was) (?:the |our )?(?:\S+ ){0,2}(?:cause|reason|bug|culprit|explanation)\b",
+        r"^(?:so |and |but )?what(?:'s| is| was) (?:the |our )?(?:\S+ ){0,2}(?:problem|issue|trouble)(?: with| in| when| behind| here|\W*$)",
         r"\bwhat was (?:the (?:cause|reason|bug|problem)|it) in the end\b",
-        r"^(?:warum|wieso|weshalb|woran (?:lag|liegt))\b",
-        r"^¿?(?:por qué|a qué se deb)",
-        "为什么|为何|原因是什么",
+        r"^(?:warum|wieso|weshalb|woran (?:lag|liegt))\b|^was (?:war|ist) (?:denn )?das problem\b",
+        r"^¿?(?:por qué|a qué se deb)|^¿?cuál (?:era|es|fue) el problema\b",
+        "为什么|为何|原因是什么|问题(?:是什么|出在哪)|什么问题",
     ]
     .into_iter()
     .map(LazyPattern::new)
@@ -47,7 +48,7 @@ static ASKS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
 });
 
 /// Words of which each form has one: without any, no form is parsed.
-const ASKING: [&str; 19] = [
+const ASKING: [&str; 22] = [
     "why",
     "how come",
     "caus",
@@ -58,6 +59,8 @@ const ASKING: [&str; 19] = [
     "culprit",
     "explanation",
     "problem",
+    "issue",
+    "trouble",
     "in the end",
     "warum",
     "wieso",
@@ -67,6 +70,7 @@ const ASKING: [&str; 19] = [
     "a qu",
     "为",
     "原因",
+    "问题",
 ];
 
 /// Whether a question asks for a cause.
@@ -130,10 +134,20 @@ mod tests {
             "Warum ist der Import langsam?",
             "¿por qué falla el build?",
             "为什么导入很慢",
+            "what was the problem with the tide import?",
+            "what's the issue here",
+            "Was war das Problem mit dem Import?",
+            "¿cuál era el problema del build?",
+            "导入的问题出在哪",
         ] {
             assert!(asks_for_cause(question), "{question}");
         }
-        for question in ["what is the limit?", "which bug did we fix?", "say why not"] {
+        for question in [
+            "what is the limit?",
+            "which bug did we fix?",
+            "say why not",
+            "what is the issue tracker called?",
+        ] {
             assert!(!asks_for_cause(question), "{question}");
         }
     }
