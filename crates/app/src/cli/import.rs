@@ -40,6 +40,7 @@ use crate::terminal::output::{
 };
 use crate::terminal::progress::{ImportBar, UpdateBar};
 use crate::terminal::suggest;
+use crate::terminal::wrap::short_path;
 use crate::wiring::Daybook;
 
 /// Import the transcripts of your agents, and learn from them.
@@ -518,6 +519,9 @@ fn paths(candidates: &[ImportCandidate]) -> Vec<&PathBuf> {
     paths.collect()
 }
 
+/// Columns of the folder in which an agent's sessions were found.
+const PLACE: usize = 28;
+
 fn found_line(host: &str, folder: &str, found: &[TranscriptFile]) -> String {
     let bytes = found.iter().map(|found| found.size).sum();
     let days = |at: Option<Timestamp>| {
@@ -533,7 +537,8 @@ fn found_line(host: &str, folder: &str, found: &[TranscriptFile]) -> String {
     };
     let files = count(found.len() as u64, "file");
     format!(
-        "{host:<13} {folder:<28} {files:>9}  {:>9}   {span}",
+        "{host:<13} {:<PLACE$} {files:>9}  {:>9}   {span}",
+        short_path(folder, PLACE),
         size(bytes)
     )
 }

@@ -38,6 +38,18 @@ pub(crate) fn one_line(text: &str, indent: usize) -> String {
     format!("{}…", cut[..border.unwrap_or(cut.len())].trim_end())
 }
 
+/// A path of at most so many columns, or else without folders in its middle: `~/.config/…/chatSessions`. Its end stays whole.
+pub(crate) fn short_path(path: &str, most: usize) -> String {
+    if path.chars().count() <= most {
+        return path.to_owned();
+    }
+    let end = path.rsplit('/').next().unwrap_or(path);
+    let begins = path.match_indices('/').map(|(at, _)| &path[..=at]);
+    let short = begins.map(|begin| format!("{begin}…/{end}"));
+    let fitting = short.take_while(|short| short.chars().count() <= most);
+    fitting.last().unwrap_or_else(|| format!("…/{end}"))
+}
+
 fn wrap(text: &str, indent: usize, width: usize) -> String {
     let mut out = String::new();
     let mut column = 0;
@@ -60,6 +72,27 @@ fn wrap(text: &str, indent: usize, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_path_loses_folders_in_its_middle() {
+        for (path, expected) in [
+            ("~/.claude/projects", "~/.claude/projects"),
+            (
+                "~/.local/share/opencode/storage",
+                "~/.local/share/…/storage",
+            ),
+            (
+                "~/.config/Code/User/workspaceStorage",
+                "~/.config/…/workspaceStorage",
+            ),
+            (
+                "~/.config/Code/User/globalStorage/emptyWindowChatSessions",
+                "~/…/emptyWindowChatSessions",
+            ),
+        ] {
+            assert_eq!(short_path(path, 28), expected);
+        }
+    }
 
     #[test]
     fn text_is_wrapped_between_words_and_a_long_word_stays_whole() {
