@@ -76,10 +76,10 @@ pub(super) fn drop_outdated_words(observations: &mut [MergedObservation]) {
     let outdated = outdated_numbers(observations);
     let statements = observations.iter_mut();
     for merged in statements.filter(|merged| merged.kind != ObservationKind::Value) {
-        let Some(context) = &merged.context else {
+        let shown: Vec<String> = merged.context.iter().flat_map(|it| numbers(it)).collect();
+        if shown.is_empty() {
             continue;
-        };
-        let shown: Vec<String> = numbers(context).collect();
+        }
         let mut events = merged.evidence.iter().flat_map(events_of);
         let is_outdated = events.any(|event| {
             let of_event = outdated.get(&event).into_iter().flatten();
