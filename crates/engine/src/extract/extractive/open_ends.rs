@@ -3,8 +3,11 @@
 //! Not here: the last words of a session and the agent's last question, which its digest shows: the end of a
 //! session is unknown while it continues.
 
+use std::sync::LazyLock;
+
 use daybook_domain::extraction::CitedText;
 use daybook_domain::{Event, ObservationKind as Kind, Origin};
+use daybook_text::lazy_pattern::LazyPattern;
 
 use super::actions::{ActionKind, AgentAction};
 use super::classify::refers_elsewhere;
@@ -62,6 +65,22 @@ fn refers_to_context(low: &str) -> bool {
     ];
     refers_elsewhere(low) || objects.iter().any(|object| low.contains(object))
 }
+
+/// Whether a sentence is no more than the order to file an issue that the work after it filed: what is left of it is the issue.
+pub(super) fn is_carried_out(
+    sentence: &Sentence,
+    talk: &WindowConversation<'_>,
+    turn: &HumanTurn<'_>,
+) -> bool {
+    let mut after = talk.actions_in(turn.at, turn.end);
+    ORDERS_ISSUE.is_match(&sentence.low) && after.any(|action| find_filed_issue(action).is_some())
+}
+
+static ORDERS_ISSUE: LazyLock<LazyPattern> = LazyLock::new(|| {
+    LazyPattern::new(
+        r"^(?:(?:please|then|and|also|now|ok|okay|yes|let's|can you|could you),? )*(?:log|file|create|open|write|raise|add|make)(?: \S+){0,4} (?:issue|ticket|bug)\b|\b(?:leg|erstell|mach)\w*(?: \S+){0,4} (?:issue|ticket)\b|\b(?:crea|abre|registra|añade)\w*(?: \S+){0,4} (?:issue|ticket|incidencia)\b|(?:建|开|提|记)(?:一个|个)?\S{0,4}(?:issue|工单|问题单)",
+    )
+});
 
 fn find_filed_issue(action: &AgentAction<'_>) -> Option<ScoredDraft> {
     if !action.has_succeeded() {

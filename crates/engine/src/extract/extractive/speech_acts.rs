@@ -15,6 +15,7 @@ use super::clauses::{
 use super::context::find_context;
 use super::fiction::plays;
 use super::lexicon::{Cue, Lexicon};
+use super::open_ends::is_carried_out;
 use super::scored_draft::{MIN_SCORE, ScoredDraft};
 use super::sentences::{MAX_QUOTE, Sentence, lowered};
 use super::turns::{HumanTurn, WindowConversation};
@@ -56,6 +57,7 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
     let working = talk.has_actions_in(talk.look_back_start(turn.at), turn.end);
     let conversation = talk.kind_at(turn);
     let mut classified = classify_sentences(turn, lexicon, (working, conversation));
+    classified.retain(|(i, _)| !is_carried_out(&turn.prose[*i], talk, turn));
     if conversation == ConversationKind::Chat && plays(&turn.low()) {
         classified.retain(|(_, verdict)| verdict.kind != Kind::Fact);
     }

@@ -621,6 +621,25 @@ assistant: Filed.",
 }
 
 #[test]
+fn the_order_to_file_an_issue_is_no_rule_once_it_is_filed() {
+    let order = "log an issue in project harbour with this amend observation, we will come back to it later";
+    let is_kept = |call: &str| {
+        let talk = format!(
+            "human: {order}
+call Bash: {call}
+ok: https://example.org/ada/ledger/issues/12
+assistant: Done."
+        );
+        let found = extracted(&events(&talk));
+        found.drafts.iter().any(|draft| draft.text == order)
+    };
+    assert!(is_kept("gh issue list"));
+    assert!(!is_kept(
+        "gh issue create --title \"Amends lose the trailer\" --body x"
+    ));
+}
+
+#[test]
 fn an_issue_that_was_filed_takes_no_room_from_what_a_person_said() {
     let talk = "human: always write the test first. never push without asking me. we can fix the flaky importer test later
 call Bash: gh issue create --title \"Flaky importer test\" --body x
