@@ -13,13 +13,15 @@ use std::collections::{BinaryHeap, HashMap};
 pub(super) struct TokenRanks(HashMap<&'static [u8], u32>);
 
 impl TokenRanks {
-    /// Reads a list of tokens, by rank: of each, its length in one byte and then its bytes.
+    /// Reads a list of tokens, by rank: the length of each in one byte, a zero, and the bytes of each.
     pub(super) fn parse(tokens: &'static [u8]) -> Self {
-        let mut ranks = HashMap::with_capacity(tokens.len() / 7);
-        let mut rest = tokens;
-        while let Some((&length, after)) = rest.split_first() {
+        let mut parts = tokens.splitn(2, |byte| *byte == 0);
+        let (lengths, bytes) = (parts.next(), parts.next());
+        let (lengths, mut rest) = (lengths.unwrap_or_default(), bytes.unwrap_or_default());
+        let mut ranks = HashMap::with_capacity(lengths.len());
+        for &length in lengths {
             let token;
-            (token, rest) = after.split_at(usize::from(length));
+            (token, rest) = rest.split_at(usize::from(length));
             let rank = u32::try_from(ranks.len()).expect("a vocabulary has fewer than 2^32 tokens");
             ranks.insert(token, rank);
         }

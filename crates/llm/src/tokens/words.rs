@@ -141,12 +141,12 @@ mod tests {
     /// The committed files and what belongs into them.
     fn vocabularies() -> [(&'static str, Vec<u8>); 2] {
         let list = |tokenizer: &bpe_openai::Tokenizer| {
-            let mut list = Vec::new();
-            for rank in 0..u32::try_from(tokenizer.bpe.num_tokens()).unwrap() {
-                let token = tokenizer.bpe.token_bytes(rank);
-                list.push(u8::try_from(token.len()).unwrap());
-                list.extend_from_slice(token);
-            }
+            let ranks = 0..u32::try_from(tokenizer.bpe.num_tokens()).unwrap();
+            let tokens = || ranks.clone().map(|rank| tokenizer.bpe.token_bytes(rank));
+            let lengths = tokens().map(|token| u8::try_from(token.len()).unwrap());
+            // Lengths and bytes are compressed better apart from each other.
+            let mut list: Vec<u8> = lengths.chain([0]).collect();
+            list.extend(tokens().flatten());
             list
         };
         [
