@@ -72,6 +72,17 @@ pub struct SearchFilter {
     pub origins: Vec<Origin>,
 }
 
+impl SearchFilter {
+    /// Whether its layers and origins admit a document; its scopes are not looked at.
+    #[must_use]
+    pub fn admits(&self, doc: DocumentNo, origin: Option<Origin>) -> bool {
+        let layer_fits = self.layers.is_empty() || self.layers.contains(&doc.layer());
+        let origin_fits =
+            self.origins.is_empty() || origin.is_none_or(|origin| self.origins.contains(&origin));
+        layer_fits && origin_fits
+    }
+}
+
 /// How often tokens occur.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TermStats {

@@ -6,6 +6,8 @@
 //!
 //! Not here: which documents the vectors belong to.
 
+use crate::nearest::Nearest;
+
 /// Vectors whose signs lie side by side in one block.
 const BLOCK: usize = 64 * LANES;
 /// Words of one plane.
@@ -72,6 +74,25 @@ impl PackedSigns {
             }
         }
         self.planes.extend(planes);
+    }
+
+    /// The positions of the vectors whose signs differ from `query` in the fewest places, nearest first, at most `most`. Of
+    /// equals those come first that have the least order; a vector without one is left out.
+    #[must_use]
+    pub fn nearest(
+        &self,
+        query: &[u64],
+        most: usize,
+        order: &dyn Fn(usize) -> Option<i64>,
+    ) -> Vec<usize> {
+        let mut best = Nearest::new(most);
+        self.visit_near(query, best.bound(), |at, distance| {
+            if let Some(order) = order(at) {
+                best.offer(distance, order, at);
+            }
+            best.bound()
+        });
+        best.into_sorted()
     }
 
     /// Visits each vector whose signs differ from `query` in at most `bound` places, with its position and the

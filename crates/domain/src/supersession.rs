@@ -5,11 +5,13 @@
 //!
 //! Not here: which observations supersede which (`consolidate::supersede` of the engine).
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::ids::{EventSeq, Scope, SessionId};
-use crate::observation::ObservationId;
+use crate::observation::{Observation, ObservationId};
 use crate::time::Timestamp;
 
 /// Why an observation no longer holds.
@@ -56,6 +58,9 @@ pub struct Supersession {
     /// Valid until: the time of the later one's evidence.
     pub until: Timestamp,
 }
+
+/// An observation, with what ended it, if anything did. Shared, because recall looks up the same ones again and again.
+pub type KnownObservation = Arc<(Observation, Option<Supersession>)>;
 
 /// An observation that no longer holds, found by an event that it rests on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

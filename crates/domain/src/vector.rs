@@ -34,10 +34,9 @@ pub fn quantise(vector: &[f32]) -> Vec<i8> {
 pub fn cosine(one: &[i8], other: &[i8]) -> f64 {
     let (mut dot, mut one_square, mut other_square) = (0_i32, 0_i32, 0_i32);
     for (a, b) in one.iter().zip(other) {
-        let (a, b) = (i32::from(*a), i32::from(*b));
-        dot += a * b;
-        one_square += a * a;
-        other_square += b * b;
+        dot += product(*a, *b);
+        one_square += product(*a, *a);
+        other_square += product(*b, *b);
     }
     if one_square == 0 || other_square == 0 {
         return 0.0;
@@ -45,13 +44,15 @@ pub fn cosine(one: &[i8], other: &[i8]) -> f64 {
     f64::from(dot) / (f64::from(one_square).sqrt() * f64::from(other_square).sqrt())
 }
 
+/// A product in 16 bits, of which processors multiply twice as many at once as of 32.
+fn product(a: i8, b: i8) -> i32 {
+    i32::from(i16::from(a) * i16::from(b))
+}
+
 /// The length of a vector of codes.
 #[must_use]
 pub fn length(codes: &[i8]) -> f64 {
-    let square: i32 = codes
-        .iter()
-        .map(|&code| i32::from(code) * i32::from(code))
-        .sum();
+    let square: i32 = codes.iter().map(|&code| product(code, code)).sum();
     f64::from(square).sqrt()
 }
 

@@ -3,9 +3,7 @@
 //! The signs of two vectors differ in about as many places as the angle between them is wide. So they are
 //! compared first, and whole vectors only where they may be near enough.
 
-use std::collections::HashMap;
 use std::f64::consts::PI;
-use std::sync::{Mutex, PoisonError};
 
 use daybook_domain::packed_signs::PackedSigns;
 use daybook_domain::vector::{add_signs, cosine, quantise, signs};
@@ -16,8 +14,6 @@ use crate::file::ModelFile;
 const SLACK: f64 = 1.0;
 /// Shorter words are too ambiguous.
 const SHORTEST: usize = 3;
-/// Words whose neighbours are kept, about a kilobyte each: questions use the same few thousand.
-const KEPT: usize = 4096;
 
 /// Words, each with the cosine of the angle between its vector and another's.
 pub(crate) type Neighbours = Vec<(String, f32)>;
@@ -27,8 +23,6 @@ pub(crate) type Neighbours = Vec<(String, f32)>;
 pub(crate) struct WordNeighbours {
     rows: Vec<u16>,
     signs: PackedSigns,
-    /// Neighbours of a word by the bits of a floor.
-    known: Mutex<HashMap<(String, u32), Neighbours>>,
 }
 
 impl WordNeighbours {
@@ -53,31 +47,9 @@ impl WordNeighbours {
         words
     }
 
-    /// The words whose vectors lie near that of `word`, with the cosine of the angle between them, where that is at
-    /// least `floor`; in the order of the vocabulary. `vector` gives the word's own vector, `None` if it is unknown.
-    pub(crate) fn near(
-        &self,
-        file: &ModelFile<'_>,
-        word: &str,
-        floor: f32,
-        vector: impl FnOnce() -> Option<Vec<f32>>,
-    ) -> Neighbours {
-        let asked = (word.to_owned(), floor.to_bits());
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(near) = known().get(&asked) {
-            return near.clone();
-        }
-        let near =
-            vector().map_or_else(Vec::new, |vector| self.look_for_near(file, &vector, floor));
-        let mut known = known();
-        if known.len() == KEPT {
-            known.clear();
-        }
-        known.insert(asked, near.clone());
-        near
-    }
-
-    fn look_for_near(&self, file: &ModelFile<'_>, vector: &[f32], floor: f32) -> Neighbours {
+    /// The words whose vectors lie near another, with the cosine of the angle between them, where that is at least `floor`; in
+    /// the order of the vocabulary.
+    pub(crate) fn near(&self, file: &ModelFile<'_>, vector: &[f32], floor: f32) -> Neighbours {
         let asked = quantise(vector);
         let asked_signs = signs(&asked);
         let most = most_apart(floor, file.dimensions);

@@ -67,11 +67,3 @@ pub(crate) fn document_ranges(filter: &SearchFilter) -> Vec<DocumentRange> {
     }
     document_ranges
 }
-
-/// Whether a filter's layers and origins admit a document; does not check its scope.
-pub(crate) fn admits(filter: &SearchFilter, doc: DocumentNo, origin: Option<Origin>) -> bool {
-    let layer_fits = filter.layers.is_empty() || filter.layers.contains(&doc.layer());
-    let origin_fits =
-        filter.origins.is_empty() || origin.is_none_or(|origin| filter.origins.contains(&origin));
-    layer_fits && origin_fits
-}

@@ -55,7 +55,6 @@ mod labels;
 mod lines;
 mod log;
 pub mod memory;
-mod nearest;
 mod page_keys;
 mod pollution;
 #[cfg(feature = "postgres")]

@@ -18,12 +18,13 @@ pub struct FakeEmbedder {
 }
 
 impl FakeEmbedder {
-    /// A model with this identity. Each group is its words, lower case, with blanks between them.
+    /// A model of this name. Each group is its words, lower case, with blanks between them; its identity follows from
+    /// them, as that of a model from its weights.
     #[must_use]
     pub fn new(id: &str, groups: &[&str]) -> Self {
         let words = |group: &&str| group.split(' ').map(str::to_owned).collect();
         Self {
-            id: id.to_owned(),
+            id: format!("{id} of {}", groups.join(", ")),
             groups: groups.iter().map(words).collect(),
             calls_left: AtomicUsize::new(usize::MAX),
             embedded: Mutex::default(),

@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 use regex::Regex;
 use regex_syntax::hir::{Hir, HirKind};
 
@@ -23,7 +23,7 @@ const MOST_LITERALS: usize = 128;
 pub struct LazyPattern {
     source: String,
     /// Each match contains one of these; empty where none are known.
-    literals: Vec<Box<[u8]>>,
+    literals: Vec<Finder<'static>>,
     regex: OnceLock<Regex>,
 }
 
@@ -36,21 +36,24 @@ impl LazyPattern {
         Self {
             literals: literals
                 .filter(|all| all.len() <= MOST_LITERALS)
-                .unwrap_or_default(),
+                .unwrap_or_default()
+                .iter()
+                .map(|literal| Finder::new(literal).into_owned())
+                .collect(),
             source,
             regex: OnceLock::new(),
         }
     }
 
     /// Each match contains one of these; empty where none are known.
-    pub(crate) fn literals(&self) -> &[Box<[u8]>] {
-        &self.literals
+    pub(crate) fn literals(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.literals.iter().map(Finder::needle)
     }
 
     /// The compiled pattern; `None` for a text that it does not match.
     pub fn if_possible(&self, text: &str) -> Option<&Regex> {
-        let holds = |literal: &[u8]| memmem::find(text.as_bytes(), literal).is_some();
-        let may_match = self.literals.is_empty() || self.literals.iter().any(|it| holds(it));
+        let holds = |literal: &Finder<'_>| literal.find(text.as_bytes()).is_some();
+        let may_match = self.literals.is_empty() || self.literals.iter().any(holds);
         may_match.then(|| self.compiled())
     }
 
@@ -128,7 +131,7 @@ mod tests {
         let found: Vec<&str> = pattern
             .literals
             .iter()
-            .map(|it| str::from_utf8(it).expect("patterns are text"))
+            .map(|it| str::from_utf8(it.needle()).expect("patterns are text"))
             .collect();
         assert_eq!(found, literals, "{source}");
     }

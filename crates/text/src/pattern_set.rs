@@ -30,11 +30,11 @@ impl PatternSet {
         let mut literals: Vec<(&[u8], Vec<usize>)> = Vec::new();
         let mut without = Vec::new();
         for (number, pattern) in patterns.iter().enumerate() {
-            if pattern.literals().is_empty() {
+            if pattern.literals().len() == 0 {
                 without.push(number);
             }
             for literal in pattern.literals() {
-                match literals.iter_mut().find(|(known, _)| *known == &**literal) {
+                match literals.iter_mut().find(|(known, _)| *known == literal) {
                     Some((_, of)) => of.push(number),
                     None => literals.push((literal, vec![number])),
                 }

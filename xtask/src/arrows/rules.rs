@@ -54,6 +54,7 @@ const NO_HTTP: &str = "only llm and the binary use HTTP";
 const NO_MODEL: &str = "a store keeps data, and calls no model";
 const NO_LAYOUT: &str = "a store holds no prompt and no file layout";
 const PURE_TEXT: &str = "text holds pure functions of texts";
+const PURE_RANKING: &str = "ranking depends on a question and outlines of texts alone";
 const NO_FILES: &str = "working memory lives in a store, and touches no file";
 const NO_MEMORY: &str = "this crate works on texts alone, without sessions or memories";
 
@@ -138,6 +139,23 @@ pub(super) const CRATES: &[CrateRule] = &[
         ],
     },
     CrateRule {
+        name: "ranking",
+        may_use: &["domain", "text"],
+        banned_packages: &[
+            ban("tokio", PURE_RANKING),
+            ban("async-trait", PURE_RANKING),
+            ban("rusqlite", PURE_RANKING),
+            ban("tokio-postgres", PURE_RANKING),
+            ban("reqwest", PURE_RANKING),
+            ban("tempfile", PURE_RANKING),
+        ],
+        banned_names: &[
+            ban("std::fs", PURE_RANKING),
+            ban("std::io", PURE_RANKING),
+            ban("std::net", PURE_RANKING),
+        ],
+    },
+    CrateRule {
         name: "working",
         may_use: &["domain", "text"],
         banned_packages: &[
@@ -153,7 +171,7 @@ pub(super) const CRATES: &[CrateRule] = &[
     },
     CrateRule {
         name: "engine",
-        may_use: &["domain", "text", "working"],
+        may_use: &["domain", "text", "ranking", "working"],
         banned_packages: &[
             ban("rusqlite", NO_DATABASE),
             ban("tokio-postgres", NO_DATABASE),
@@ -168,7 +186,7 @@ pub(super) const CRATES: &[CrateRule] = &[
     },
     CrateRule {
         name: "eval",
-        may_use: &["domain", "text", "working", "engine"],
+        may_use: &["domain", "text", "working", "ranking", "engine"],
         banned_packages: &[
             ban("rusqlite", NO_DATABASE),
             ban("tokio-postgres", NO_DATABASE),

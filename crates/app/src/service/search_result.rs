@@ -1,6 +1,6 @@
 //! One answer of recall, as JSON.
 
-use daybook_engine::recall::rank::ScoreParts;
+use daybook_engine::recall::ScoreParts;
 use daybook_engine::recall::search::{RankedAnswer, Replacement};
 use serde::Serialize;
 use utoipa::ToSchema;

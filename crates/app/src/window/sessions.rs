@@ -200,14 +200,15 @@ async fn taught(daybook: &Daybook, session: &Session) -> Result<Taught> {
         if !seen.insert((evidence.scope.clone(), evidence.id)) {
             continue;
         }
-        let Some((observation, _)) = daybook
+        let Some(known) = daybook
             .store
-            .observation(&evidence.scope, evidence.id)
+            .known_observation(&evidence.scope, evidence.id)
             .await?
         else {
             continue;
         };
-        let of_session = observation
+        let of_session = known
+            .0
             .evidence
             .iter()
             .filter(|one| one.session == session.id);
@@ -215,7 +216,7 @@ async fn taught(daybook: &Daybook, session: &Session) -> Result<Taught> {
         by_line
             .entry(line.copied().unwrap_or_default())
             .or_default()
-            .push(observation);
+            .push(known.0.clone());
     }
     Ok(by_line)
 }

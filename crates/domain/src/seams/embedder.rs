@@ -12,7 +12,7 @@ pub trait Embedder: Send + Sync {
     fn is_instant(&self) -> bool;
 
     /// Words whose vectors lie near a word's, each with the cosine of the angle between them, where that is at
-    /// least `floor`. None from a model that would have to be asked.
+    /// least `floor`; always the same ones, so that they may be kept. None from a model that would have to be asked.
     fn near(&self, word: &str, floor: f32) -> Vec<(String, f32)> {
         let _ = (word, floor);
         Vec::new()

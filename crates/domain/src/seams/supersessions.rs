@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use crate::error::StoreError;
 use crate::ids::{EventSeq, Scope, SessionId, Tenant};
-use crate::observation::{Observation, ObservationId};
-use crate::supersession::{SupersededObservation, Supersession};
+use crate::observation::ObservationId;
+use crate::supersession::{KnownObservation, SupersededObservation, Supersession};
 
 /// Notes which observations no longer hold, and finds them by their evidence. Derived by consolidation from the
 /// observations of a scope; every consolidation replaces what is noted.
@@ -27,10 +27,21 @@ pub trait SupersessionStore: Send + Sync {
         events: &[(SessionId, EventSeq)],
     ) -> Result<Vec<SupersededObservation>, StoreError>;
 
-    /// The observation with this id in a scope, and what ended it, if anything did.
-    async fn observation(
+    /// The observations with these ids in scopes of a tenant, in the order asked for; `None` for each that is unknown.
+    async fn known_observations(
+        &self,
+        tenant: &Tenant,
+        wanted: &[(Scope, ObservationId)],
+    ) -> Result<Vec<Option<KnownObservation>>, StoreError>;
+
+    /// The observation with this id in a scope.
+    async fn known_observation(
         &self,
         scope: &Scope,
         id: ObservationId,
-    ) -> Result<Option<(Observation, Option<Supersession>)>, StoreError>;
+    ) -> Result<Option<KnownObservation>, StoreError> {
+        let wanted = [(scope.clone(), id)];
+        let found = self.known_observations(&scope.tenant, &wanted).await?;
+        Ok(found.into_iter().next().flatten())
+    }
 }

@@ -98,9 +98,9 @@ async fn cited_observations(
             if !seen.insert(one.id) {
                 continue;
             }
-            let observation = store.observation(scope, one.id).await?;
-            let observation = observation.map(|(observation, _)| observation);
-            found.extend(observation.filter(|one| rests_on(one, session, &citation)));
+            let known = store.known_observation(scope, one.id).await?;
+            let cited = known.filter(|one| rests_on(&one.0, session, &citation));
+            found.extend(cited.map(|one| one.0.clone()));
         }
     }
     Ok(found)

@@ -96,7 +96,10 @@ fn a_model_that_fails_is_named_and_nothing_is_lost() {
     let error = some(&store, &model, usize::MAX).expect_err("the model fails");
     assert_eq!(
         error.to_string(),
-        "ada/small@1 gave no vectors: the model is away; until it does, recall searches by words alone"
+        format!(
+            "{} gave no vectors: the model is away; until it does, recall searches by words alone",
+            model.id()
+        )
     );
     assert_eq!(waiting(&store), BATCH + 7, "the first batch stays");
     model.fail_after(usize::MAX);

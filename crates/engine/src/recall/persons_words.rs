@@ -45,7 +45,8 @@ pub(super) async fn use_persons_words(
     let mut reworded: BTreeMap<(Scope, ObservationId), Reworded> = BTreeMap::new();
     for scope in scopes {
         for (id, words) in load_reworded(&folder(root, &scope)) {
-            if let Some((observation, _)) = store.observation(&scope, id).await? {
+            if let Some(known) = store.known_observation(&scope, id).await? {
+                let observation = known.0.clone();
                 reworded.insert((scope.clone(), id), Reworded { observation, words });
             }
         }

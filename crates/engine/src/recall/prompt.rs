@@ -8,13 +8,13 @@
 use daybook_domain::{Citation, EventId, Origin, SessionId, Timestamp};
 use jiff::tz::TimeZone;
 
-use super::confidence::Likelihood;
 use super::from_files::asks_for_page;
 use super::host_text::{HostText, plain};
-use super::query::Query;
-use super::rank::ScoreParts;
 use super::search::excerpt::from_best_passage;
 use super::search::{RankedAnswer, RecallResult};
+use daybook_ranking::confidence::Likelihood;
+use daybook_ranking::query::Query;
+use daybook_ranking::rank::ScoreParts;
 use daybook_text::fence::{enclose, escape};
 use daybook_text::recalled::{Stripped, strip};
 

@@ -1,9 +1,9 @@
 use daybook_domain::Tenant;
 use daybook_domain::index::MemoryLayer;
 
-use super::super::confidence::{ConfidenceSignals, RecallConfidence};
-use super::super::rank::ScoreParts;
 use super::*;
+use daybook_ranking::confidence::{ConfidenceSignals, RecallConfidence};
+use daybook_ranking::rank::ScoreParts;
 use daybook_text::recalled::{Stripped, strip};
 
 fn session(host_id: &str) -> SessionId {
@@ -99,7 +99,7 @@ fn quotation_marks_of_a_prompt_demand_nothing() {
 fn a_megabyte_is_cut_as_it_would_be_indexed() {
     let prompt = "tides of the harbour table skip ".repeat(32_768);
     let asked = recall_question(&prompt).unwrap();
-    assert!(Query::parse(&asked).terms().len() <= super::super::query::QUERY_TERMS);
+    assert!(Query::parse(&asked).terms().len() <= daybook_ranking::query::QUERY_TERMS);
 }
 
 #[test]

@@ -23,10 +23,10 @@ use daybook_domain::seams::{
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
     Digest, Event, EventId, EventSeq, Extraction, ExtractionRecord, FinishOutcome, JobKey,
-    LeaseToken, Observation, ObservationId, ObservationKind, Page, PageRequest, Place, Project,
-    ProposalRecord, Provenance, RootRecord, RulesRevision, Scope, ScopeKind, SelectionRecord,
-    Session, SessionId, StagedEntityWrite, StoreError, SupersededObservation, Supersession, Tenant,
-    Timestamp, Use,
+    KnownObservation, LeaseToken, Observation, ObservationId, ObservationKind, Page, PageRequest,
+    Place, Project, ProposalRecord, Provenance, RootRecord, RulesRevision, Scope, ScopeKind,
+    SelectionRecord, Session, SessionId, StagedEntityWrite, StoreError, SupersededObservation,
+    Supersession, Tenant, Timestamp, Use,
 };
 
 use super::state::{LedgerEntry, seconds};
@@ -380,12 +380,12 @@ impl<S: Store + JobRows> SupersessionStore for Ledgered<S> {
         self.inner.superseded_by_event(tenant, events).await
     }
 
-    async fn observation(
+    async fn known_observations(
         &self,
-        scope: &Scope,
-        id: ObservationId,
-    ) -> Result<Option<(Observation, Option<Supersession>)>, StoreError> {
-        self.inner.observation(scope, id).await
+        tenant: &Tenant,
+        wanted: &[(Scope, ObservationId)],
+    ) -> Result<Vec<Option<KnownObservation>>, StoreError> {
+        self.inner.known_observations(tenant, wanted).await
     }
 }
 

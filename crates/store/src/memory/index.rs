@@ -9,14 +9,14 @@ use daybook_domain::index::{
     FileEntry, IndexedDocument, MemoryLayer, SearchFilter, TermStats, Terms, WordsDigest,
 };
 use daybook_domain::limits::{APPEND_EVENTS, COUNTED};
+use daybook_domain::nearest::Nearest;
 use daybook_domain::seams::{IndexReader, IndexWriter, VectorStore};
 use daybook_domain::{EventSeq, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
 
 use super::{EntryRow, FileRow, MemoryState, MemoryStore};
 use crate::bounds::{DOCUMENT_TEXT, head};
-use crate::documents::{ENTRIES, OBSERVATIONS, SAID, admits, observation_doc};
+use crate::documents::{ENTRIES, OBSERVATIONS, SAID, observation_doc};
 use crate::evidence::assemble;
-use crate::nearest::Nearest;
 
 /// The tokens and terms of a document.
 #[derive(Debug, Default)]
@@ -358,7 +358,7 @@ impl MemoryState {
         });
         let is_excepted = |scope: &Scope| filter.except.contains(scope);
         let scope_fits = scope_fits && !document.scope.as_ref().is_some_and(is_excepted);
-        scope_fits && admits(filter, DocumentNo(doc), origin_of(&document.what))
+        scope_fits && filter.admits(DocumentNo(doc), origin_of(&document.what))
     }
 
     fn put_file(

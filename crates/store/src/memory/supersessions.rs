@@ -1,11 +1,12 @@
 //! Which observations no longer hold, in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use daybook_domain::seams::SupersessionStore;
 use daybook_domain::{
-    EventSeq, Observation, ObservationId, Scope, SessionId, StoreError, SupersededObservation,
+    EventSeq, KnownObservation, ObservationId, Scope, SessionId, StoreError, SupersededObservation,
     Supersession, Tenant,
 };
 
@@ -43,17 +44,20 @@ impl SupersessionStore for MemoryStore {
         Ok(found.into_iter().collect())
     }
 
-    async fn observation(
+    async fn known_observations(
         &self,
-        scope: &Scope,
-        id: ObservationId,
-    ) -> Result<Option<(Observation, Option<Supersession>)>, StoreError> {
+        _: &Tenant,
+        wanted: &[(Scope, ObservationId)],
+    ) -> Result<Vec<Option<KnownObservation>>, StoreError> {
         let state = self.lock();
-        let is_wanted = |row: &ObservationRow| &row.scope == scope && row.id == id;
-        let ended = state.observations.values().find(|row| is_wanted(row));
-        let ended = ended.and_then(|row| row.ended);
-        let found = state.observations_where(is_wanted).into_iter().next();
-        Ok(found.map(|found| (found, ended)))
+        let known = wanted.iter().map(|(scope, id)| {
+            let is_wanted = |row: &ObservationRow| row.scope == *scope && row.id == *id;
+            let ended = state.observations.values().find(|row| is_wanted(row));
+            let ended = ended.and_then(|row| row.ended);
+            let found = state.observations_where(is_wanted).into_iter().next();
+            found.map(|found| Arc::new((found, ended)))
+        });
+        Ok(known.collect())
     }
 }
 

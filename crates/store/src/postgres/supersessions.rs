@@ -1,11 +1,12 @@
 //! Which observations no longer hold: columns of their rows.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use daybook_domain::seams::SupersessionStore;
 use daybook_domain::{
-    EventSeq, Observation, ObservationId, Scope, SessionId, StoreError, SupersededObservation,
+    EventSeq, KnownObservation, ObservationId, Scope, SessionId, StoreError, SupersededObservation,
     Supersession, SupersessionReason, Tenant, Timestamp,
 };
 use tokio_postgres::Row;
@@ -52,18 +53,25 @@ impl SupersessionStore for PostgresStore {
         self.read(TenantAccess::Only(tenant), find).await
     }
 
-    async fn observation(
+    async fn known_observations(
         &self,
-        scope: &Scope,
-        id: ObservationId,
-    ) -> Result<Option<(Observation, Option<Supersession>)>, StoreError> {
+        tenant: &Tenant,
+        wanted: &[(Scope, ObservationId)],
+    ) -> Result<Vec<Option<KnownObservation>>, StoreError> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
         let find = |tx| async move {
-            let Some(found) = observation_rows::with_id(&tx, scope, id).await? else {
-                return Ok(None);
-            };
-            Ok(Some((found, ended(&tx, scope, id).await?)))
+            let mut known = Vec::with_capacity(wanted.len());
+            for (scope, id) in wanted {
+                known.push(match observation_rows::with_id(&tx, scope, *id).await? {
+                    Some(found) => Some(Arc::new((found, ended(&tx, scope, *id).await?))),
+                    None => None,
+                });
+            }
+            Ok(known)
         };
-        self.read(TenantAccess::Only(&scope.tenant), find).await
+        self.read(TenantAccess::Only(tenant), find).await
     }
 }
 

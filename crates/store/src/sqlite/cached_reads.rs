@@ -5,12 +5,13 @@
 use std::hash::Hash;
 use std::sync::PoisonError;
 
+use daybook_domain::index_words::IndexWords;
 use daybook_domain::{StoreError, Tenant};
 use rusqlite::{Connection, Transaction};
 
 use super::SqliteStore;
 use super::connection::Fault;
-use super::held_index::{HeldTenant, IndexWords};
+use super::held_index::HeldTenant;
 use super::read_cache::{CachedValue, ReadCache};
 use crate::blocking::blocking;
 

@@ -11,6 +11,7 @@ use daybook_domain::index::{
     CandidateQuery, DocumentNo, DocumentOutline, DocumentVectors, EmbeddingInput, FileEntry,
     IndexedDocument, SearchFilter, TermStats,
 };
+use daybook_domain::index_words::AdmittedOwners;
 use daybook_domain::limits::APPEND_EVENTS;
 use daybook_domain::seams::{IndexReader, IndexWriter, VectorStore};
 use daybook_domain::{EventSeq, Origin, Scope, SessionId, StoreError, Tenant, Timestamp};
@@ -21,7 +22,6 @@ use super::index_rows::{forget, put, put_observation, tenant_of};
 use super::index_words::Mark;
 use super::names::{find_scope, find_session, find_tenant, parse_column, scope_no};
 use super::outlines::NewDocument;
-use super::queries::AdmittedOwners;
 use super::row_numbers::event_no;
 use super::{SqliteStore, outlines, queries, vector_rows, vectors};
 use crate::blocking::blocking;
@@ -51,11 +51,7 @@ impl IndexReader for SqliteStore {
         steps: &[CandidateQuery],
         filter: &SearchFilter,
     ) -> Result<Vec<DocumentNo>, StoreError> {
-        let names_scopes = filter.scopes.is_some() || !filter.except.is_empty();
-        let owners = match names_scopes && self.held_index.is_some() {
-            true => self.read(|tx| queries::owners(tx, tenant, filter))?,
-            false => AdmittedOwners::default(),
-        };
+        let owners = self.owners_where_held(tenant, filter)?;
         let held = self.in_held_index(tenant, |words, own| {
             words.matches(own.no, steps, (filter, &owners))
         })?;
@@ -122,7 +118,22 @@ impl VectorStore for SqliteStore {
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<DocumentNo>, StoreError> {
-        self.read(|tx| vectors::nearest(tx, &self.signs, tenant, (model, signs), filter, limit))
+        let version = self.read_version()?;
+        let owners = self.owners_where_held(tenant, filter)?;
+        let held = self.in_held_index(tenant, |_, own| {
+            if own.model.as_deref() != Some(model) {
+                return None;
+            }
+            let wanted = (filter, &owners);
+            self.signs.nearest((own.no, version), signs, wanted, limit)
+        })?;
+        match held.flatten() {
+            Some(found) => Ok(found),
+            None => self.read(|tx| {
+                let held = (&self.signs, version);
+                vectors::nearest(tx, held, tenant, (model, signs), filter, limit)
+            }),
+        }
     }
 
     async fn choose_model(&self, tenant: &Tenant, model: &str) -> Result<bool, StoreError> {
@@ -244,6 +255,19 @@ fn clear_step(tx: &Connection, tenant: &Tenant) -> Result<bool, Fault> {
 }
 
 impl SqliteStore {
+    /// Whose documents a filter admits, for a search in the index in memory; rows know it themselves.
+    fn owners_where_held(
+        &self,
+        tenant: &Tenant,
+        filter: &SearchFilter,
+    ) -> Result<AdmittedOwners, StoreError> {
+        let names_scopes = filter.scopes.is_some() || !filter.except.is_empty();
+        match names_scopes && self.held_index.is_some() {
+            true => self.read(|tx| queries::owners(tx, tenant, filter)),
+            false => Ok(AdmittedOwners::default()),
+        }
+    }
+
     /// Moves all pending documents, if there are enough. For callers that can wait.
     pub(super) fn tidy(&self) {
         blocking(|| while self.upkeep.step(&self.file) {});

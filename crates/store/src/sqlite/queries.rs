@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use daybook_domain::index::{
     CandidateQuery, DocumentKind, DocumentNo, IndexedDocument, SearchFilter, TermStats,
 };
+use daybook_domain::index_words::AdmittedOwners;
 use daybook_domain::limits::COUNTED;
 use daybook_domain::{
     EventSeq, Observation, ObservationId, ObservationOrigin, Scope, ScopeKind, Tenant, Timestamp,
@@ -531,33 +532,19 @@ fn load_entry(tx: &Connection, no: i64) -> Result<Option<IndexedDocument>, Fault
 }
 
 /// The owners whose documents a filter admits.
-#[derive(Debug, Clone, Default)]
-pub(super) struct AdmittedOwners {
-    /// `None` for all.
-    only: Option<HashSet<i64>>,
-    except: HashSet<i64>,
-}
-
-impl AdmittedOwners {
-    pub(super) fn admits(&self, owner: i64) -> bool {
-        let is_one = |only: &HashSet<i64>| only.contains(&owner);
-        self.only.as_ref().is_none_or(is_one) && !self.except.contains(&owner)
-    }
-}
-
 pub(super) fn owners(
     tx: &Connection,
     tenant: &Tenant,
     filter: &SearchFilter,
 ) -> Result<AdmittedOwners, Fault> {
-    let mut except = HashSet::new();
+    let mut except = HashSet::default();
     for scope in &filter.except {
         except.extend(find_scope(tx, scope)?);
     }
     let Some(scopes) = &filter.scopes else {
         return Ok(AdmittedOwners { only: None, except });
     };
-    let mut owners = HashSet::new();
+    let mut owners = HashSet::default();
     for scope in scopes.iter().filter(|scope| &scope.tenant == tenant) {
         owners.extend(find_scope(tx, scope)?);
         owners.extend(roots_of(tx, scope)?.into_iter().map(|root| -root));

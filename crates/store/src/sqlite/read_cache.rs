@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use daybook_domain::index::{DocumentOutline, IndexedDocument};
 use daybook_domain::seams::{RetractedText, ScopeState};
-use daybook_domain::{Observation, ObservationId, Scope, SessionId, Supersession, Tenant};
+use daybook_domain::{KnownObservation, ObservationId, Scope, SessionId, Tenant};
 
 use foldhash::fast::RandomState;
 
@@ -31,7 +31,7 @@ pub(super) struct ReadCaches {
     /// By tenant, document and whether vectors come with it.
     pub(super) outlines: ReadCache<(i64, i64, bool), DocumentOutline>,
     /// With what ended them.
-    pub(super) observations: ReadCache<(Scope, ObservationId), KnownObservation>,
+    pub(super) observations: ReadCache<(Scope, ObservationId), Option<KnownObservation>>,
     /// By their numbers.
     pub(super) documents: ReadCache<i64, Option<IndexedDocument>>,
     /// What ended, and what a person took back, of a session's observations.
@@ -40,9 +40,6 @@ pub(super) struct ReadCaches {
     /// By tenant, the scope before the page, and its length.
     pub(super) scopes: ReadCache<(Tenant, Option<Scope>, usize), Vec<ScopeState>>,
 }
-
-/// An observation, with what ended it.
-pub(super) type KnownObservation = Option<(Observation, Option<Supersession>)>;
 
 /// A value whose size in memory can be estimated.
 pub(super) trait CachedValue: Clone {
@@ -122,14 +119,14 @@ impl CachedValue for DocumentOutline {
     }
 }
 
-impl CachedValue for KnownObservation {
+impl CachedValue for Option<KnownObservation> {
     fn bytes(&self) -> usize {
-        let evidence = self.iter().flat_map(|(known, _)| &known.evidence);
+        let evidence = self.iter().flat_map(|known| &known.0.evidence);
         let of_one = |lines: usize, events: usize| OVERHEAD + 4 * lines + 8 * events;
         let evidence: usize = evidence
             .map(|one| of_one(one.lines.len(), one.events.len()))
             .sum();
-        evidence + self.as_ref().map_or(0, |(known, _)| known.text.len())
+        evidence + self.as_ref().map_or(0, |known| known.0.text.len())
     }
 }
 

@@ -1,11 +1,12 @@
 //! Which observations no longer hold: columns of their rows.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use daybook_domain::seams::SupersessionStore;
 use daybook_domain::{
-    EventSeq, Observation, ObservationId, Scope, SessionId, StoreError, SupersededObservation,
+    EventSeq, KnownObservation, ObservationId, Scope, SessionId, StoreError, SupersededObservation,
     Supersession, SupersessionReason, Tenant, Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
@@ -52,19 +53,18 @@ impl SupersessionStore for SqliteStore {
         Ok(found.into_iter().collect())
     }
 
-    async fn observation(
+    async fn known_observations(
         &self,
-        scope: &Scope,
-        id: ObservationId,
-    ) -> Result<Option<(Observation, Option<Supersession>)>, StoreError> {
+        _: &Tenant,
+        wanted: &[(Scope, ObservationId)],
+    ) -> Result<Vec<Option<KnownObservation>>, StoreError> {
         let read = |tx: &Transaction<'_>, (scope, id): &(Scope, ObservationId)| {
             let Some(found) = evidence_rows::observation(tx, scope, *id)? else {
                 return Ok(None);
             };
-            Ok(Some((found, ended(tx, scope, *id)?)))
+            Ok(Some(Arc::new((found, ended(tx, scope, *id)?))))
         };
-        let found = self.cached(&self.read_caches.observations, &[(scope.clone(), id)], read)?;
-        Ok(found.into_iter().flatten().next())
+        self.cached(&self.read_caches.observations, wanted, read)
     }
 }
 

@@ -3,14 +3,15 @@
 //! The signs of all vectors are held in memory from the first search on, and compared one by one: that takes a
 //! millisecond for a million. Each search first reads what other processes have added.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{PoisonError, RwLock};
 
 use daybook_domain::index::{
     DocumentNo, DocumentVectors, EmbeddingInput, SearchFilter, WordsDigest,
 };
+use daybook_domain::index_words::AdmittedOwners;
 use daybook_domain::{Tenant, vector};
+use foldhash::fast::RandomState;
 use rusqlite::{Connection, params};
 
 use super::connection::Fault;
@@ -19,8 +20,7 @@ use super::outlines::{self, NewDocument, origin_of};
 use super::queries::{self, owners};
 use super::sign_blocks::{self, SignRow, SignRows};
 use super::vector_rows::{checked_bytes, forget, model, with_checksum};
-use crate::documents::{SAID, admits};
-use crate::nearest::Nearest;
+use crate::documents::SAID;
 
 /// Most rows for which memory is reserved before they are read.
 const EXPECTED: usize = 1 << 20;
@@ -173,7 +173,34 @@ fn sign_bytes(signs: &[u64]) -> Vec<u8> {
 /// The signs that this process holds in memory, by the number of the tenant: each tenant may have a model of
 /// its own, and with it another width.
 #[derive(Debug, Default)]
-pub(super) struct SignCache(Mutex<HashMap<i64, TenantSigns>>);
+pub(super) struct SignCache(RwLock<HashMap<i64, TenantSigns>>);
+
+impl SignCache {
+    /// [`nearest`] without a look at the database, where everything that it would read is known at this version of reads.
+    pub(super) fn nearest(
+        &self,
+        (tenant, version): (i64, u64),
+        query: &[u64],
+        (filter, owners): (&SearchFilter, &AdmittedOwners),
+        limit: usize,
+    ) -> Option<Vec<DocumentNo>> {
+        let signs = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let is_current = |held: &&TenantSigns| version != 0 && held.version == version;
+        let held = signs.get(&tenant).filter(is_current)?;
+        let most = with_spare(limit);
+        let best = held.nearest(query, most, admitted(filter, owners));
+        let mut found = Vec::with_capacity(limit.min(best.len()));
+        for (no, doc) in &best {
+            if found.len() == limit {
+                break;
+            }
+            if *held.are_there.get(no)? {
+                found.push(DocumentNo(*doc));
+            }
+        }
+        (found.len() == limit || best.len() < most).then_some(found)
+    }
+}
 
 #[derive(Debug, Default)]
 struct TenantSigns {
@@ -182,11 +209,24 @@ struct TenantSigns {
     held: SignRows,
     /// The number of rows at the last count.
     counted: usize,
+    /// The version of reads at which rows were read last; 0 for one at which nothing may be kept.
+    version: u64,
+    /// Whether rows were there at this version, or deleted.
+    are_there: HashMap<i64, bool, RandomState>,
 }
 
 impl TenantSigns {
-    /// Reads added rows, and starts over where many were deleted.
-    fn catch_up(&mut self, tx: &Connection, tenant: i64) -> Result<(), Fault> {
+    /// Reads added rows, and starts over where many were deleted. `version` was read before the snapshot.
+    fn catch_up(&mut self, tx: &Connection, tenant: i64, version: u64) -> Result<(), Fault> {
+        self.read_added(tx, tenant)?;
+        if self.version != version || version == 0 {
+            self.are_there.clear();
+            self.version = version;
+        }
+        Ok(())
+    }
+
+    fn read_added(&mut self, tx: &Connection, tenant: i64) -> Result<(), Fault> {
         let mut last = tx.prepare_cached("SELECT coalesce(max(sign_no), 0) FROM ix_signs")?;
         let last: i64 = last.query_row([], |row| row.get(0))?;
         if last < self.last {
@@ -232,23 +272,48 @@ impl TenantSigns {
         most: usize,
         admitted: impl Fn(&SignRow) -> bool,
     ) -> Vec<(i64, i64)> {
-        let mut best = Nearest::new(most);
-        self.held
-            .signs
-            .visit_near(query, best.bound(), |at, distance| {
-                if let Some(row) = self.held.rows.get(at).filter(|row| admitted(row)) {
-                    let age = DocumentNo(row.doc).age();
-                    best.offer(distance, Reverse(age), (row.no, row.doc));
-                }
-                best.bound()
-            });
-        best.into_sorted()
+        let rows = &self.held.rows;
+        let newest_first = |at: usize| {
+            let row = rows.get(at).filter(|row| admitted(row));
+            row.map(|row| -DocumentNo(row.doc).age())
+        };
+        let best = self.held.signs.nearest(query, most, &newest_first);
+        let row_at = |at: usize| rows.get(at).map(|row| (row.no, row.doc));
+        best.into_iter().filter_map(row_at).collect()
+    }
+
+    /// The first of these that are not deleted, at most `limit`.
+    fn existing(
+        &mut self,
+        tx: &Connection,
+        signs: &[(i64, i64)],
+        limit: usize,
+    ) -> Result<Vec<DocumentNo>, Fault> {
+        // A document's vectors and signs are written and deleted together, and the rows of signs are smaller.
+        let mut is_there = tx.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM ix_signs WHERE sign_no = ? AND doc = ?)",
+        )?;
+        let mut found = Vec::with_capacity(limit.min(signs.len()));
+        for (no, doc) in signs {
+            if found.len() == limit {
+                break;
+            }
+            let is_there = match self.are_there.get(no) {
+                Some(known) => *known,
+                None => is_there.query_row([no, doc], |row| row.get(0))?,
+            };
+            self.are_there.insert(*no, is_there);
+            if is_there {
+                found.push(DocumentNo(*doc));
+            }
+        }
+        Ok(found)
     }
 }
 
 pub(super) fn nearest(
     tx: &Connection,
-    signs: &SignCache,
+    (signs, version): (&SignCache, u64),
     tenant: &Tenant,
     (of, query): (&str, &[u64]),
     filter: &SearchFilter,
@@ -261,35 +326,30 @@ pub(super) fn nearest(
         return Ok(Vec::new());
     }
     let owners = owners(tx, tenant, filter)?;
-    let admitted = |row: &SignRow| {
-        owners.admits(row.owner)
-            && admits(filter, DocumentNo(row.doc), origin_of(row.origin.into()))
-    };
-    let mut signs = signs.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let admitted = admitted(filter, &owners);
+    let mut signs = signs.0.write().unwrap_or_else(PoisonError::into_inner);
     let held = signs.entry(no).or_default();
-    held.catch_up(tx, no)?;
-    // Some may be deleted by now, so a few more than needed are taken.
-    let most = limit.saturating_add(limit / 4 + 16);
-    let best = held.nearest(query, most, admitted);
-    let found = existing(tx, &best, limit)?;
+    held.catch_up(tx, no, version)?;
+    let most = with_spare(limit);
+    let best = held.nearest(query, most, &admitted);
+    let found = held.existing(tx, &best, limit)?;
     if found.len() == limit || best.len() < most {
         return Ok(found);
     }
     *held = TenantSigns::default();
-    held.catch_up(tx, no)?;
-    existing(tx, &held.nearest(query, limit, admitted), limit)
+    held.catch_up(tx, no, version)?;
+    let best = held.nearest(query, limit, &admitted);
+    held.existing(tx, &best, limit)
 }
 
-/// The first of these that are not deleted, at most `limit`.
-fn existing(tx: &Connection, signs: &[(i64, i64)], limit: usize) -> Result<Vec<DocumentNo>, Fault> {
-    // A document's vectors and signs are written and deleted together, and the rows of signs are smaller.
-    let mut is_there =
-        tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM ix_signs WHERE sign_no = ? AND doc = ?)")?;
-    let mut found = Vec::with_capacity(limit.min(signs.len()));
-    for (no, doc) in signs {
-        if found.len() < limit && is_there.query_row([no, doc], |row| row.get(0))? {
-            found.push(DocumentNo(*doc));
-        }
+/// Some may be deleted by now, so a few more than needed are taken.
+fn with_spare(limit: usize) -> usize {
+    limit.saturating_add(limit / 4 + 16)
+}
+
+/// Whether a filter and its owners admit a row.
+fn admitted(filter: &SearchFilter, owners: &AdmittedOwners) -> impl Fn(&SignRow) -> bool {
+    |row| {
+        owners.admits(row.owner) && filter.admits(DocumentNo(row.doc), origin_of(row.origin.into()))
     }
-    Ok(found)
 }

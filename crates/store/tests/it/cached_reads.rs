@@ -12,7 +12,8 @@ use daybook_domain::seams::{
     SupersessionStore, VectorStore,
 };
 use daybook_domain::{
-    EventSeq, Observation, Scope, SupersededObservation, Supersession, SupersessionReason, Tenant,
+    EventSeq, KnownObservation, Observation, Scope, SupersededObservation, Supersession,
+    SupersessionReason, Tenant,
 };
 use daybook_store::{SqliteOptions, SqliteStore};
 use daybook_testkit::fixtures::*;
@@ -51,7 +52,9 @@ struct Reads {
     stats: TermStats,
     docs: Vec<DocumentNo>,
     outlines: Vec<DocumentOutline>,
-    observations: [Option<(Observation, Option<Supersession>)>; 2],
+    /// Of all, and the first two.
+    nearest: [Vec<DocumentNo>; 2],
+    observations: Vec<Option<KnownObservation>>,
     superseded: Vec<SupersededObservation>,
     scopes: Vec<ScopeState>,
     documents: Vec<IndexedDocument>,
@@ -71,6 +74,8 @@ async fn reads(store: &SqliteStore) -> Reads {
     let outlines = store.outlines(&tenant, &docs, Some(MODEL));
     let events = [1, 2].map(|seq| (session("pier"), EventSeq(seq)));
     let scopes = store.scopes(&tenant, PageRequest::first(99));
+    let wanted = [tide(), buoy()].map(|one| (scope(), one.id));
+    let known = store.known_observations(&tenant, &wanted);
     let pier = [session("pier")];
     let retracted = store.retracted_texts(&tenant, &pier);
     Reads {
@@ -79,14 +84,18 @@ async fn reads(store: &SqliteStore) -> Reads {
         retracted: retracted.await.unwrap(),
         stats: stats.await.unwrap(),
         outlines: outlines.await.unwrap(),
-        observations: [
-            store.observation(&scope(), tide().id).await.unwrap(),
-            store.observation(&scope(), buoy().id).await.unwrap(),
-        ],
+        nearest: [nearest(store, 99).await, nearest(store, 2).await],
+        observations: known.await.unwrap(),
         superseded: store.superseded_by_event(&tenant, &events).await.unwrap(),
         scopes: scopes.await.unwrap().items,
         docs,
     }
+}
+
+async fn nearest(store: &SqliteStore, most: usize) -> Vec<DocumentNo> {
+    let (tenant, filter) = (Tenant::local(), SearchFilter::default());
+    let found = store.nearest(&tenant, (MODEL, &[7]), &filter, most);
+    found.await.unwrap()
 }
 
 /// Changes something that is read, as the step `n` of a history.

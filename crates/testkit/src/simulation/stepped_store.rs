@@ -23,11 +23,11 @@ use daybook_domain::seams::{
 use daybook_domain::source::{ImportNo, ImportRun, TranscriptSource, UndoneImport};
 use daybook_domain::{
     Claim, ClaimedJob, Digest, DueMark, Event, EventId, EventSeq, Extraction, ExtractionRecord,
-    FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind, LeaseToken, Observation,
-    ObservationId, ObservationKind, Page, PageRequest, Place, Priority, Project, ProposalRecord,
-    Provenance, RootRecord, RulesRevision, Scope, ScopeKind, SelectionRecord, Session,
-    SessionGroup, SessionId, StagedEntityWrite, StoreError, SupersededObservation, Supersession,
-    Tally, Tenant, Timestamp, Use,
+    FailOutcome, FailedTry, FinishOutcome, Gap, Job, JobKey, JobKind, KnownObservation, LeaseToken,
+    Observation, ObservationId, ObservationKind, Page, PageRequest, Place, Priority, Project,
+    ProposalRecord, Provenance, RootRecord, RulesRevision, Scope, ScopeKind, SelectionRecord,
+    Session, SessionGroup, SessionId, StagedEntityWrite, StoreError, SupersededObservation,
+    Supersession, Tally, Tenant, Timestamp, Use,
 };
 
 use super::effect::{Effect, Journal, RecordedCall};
@@ -743,13 +743,13 @@ impl SupersessionStore for SteppedStore {
         self.read("superseded_by_event", call).await
     }
 
-    async fn observation(
+    async fn known_observations(
         &self,
-        scope: &Scope,
-        id: ObservationId,
-    ) -> Answer<Option<(Observation, Option<Supersession>)>> {
-        let call = self.store.observation(scope, id);
-        self.read("observation", call).await
+        tenant: &Tenant,
+        wanted: &[(Scope, ObservationId)],
+    ) -> Answer<Vec<Option<KnownObservation>>> {
+        let call = self.store.known_observations(tenant, wanted);
+        self.read("known_observations", call).await
     }
 }
 

@@ -8,10 +8,10 @@ use daybook_text::lazy_pattern::LazyPattern;
 use daybook_text::tokens::index_text;
 use jiff::civil::Date;
 
-use crate::recall::dates::named_days;
-use crate::recall::query::Query;
-use crate::recall::question_kind::matches_any;
-use crate::recall::stopwords::is_stop_word;
+use daybook_ranking::dates::named_days;
+use daybook_ranking::query::Query;
+use daybook_ranking::question_kind::matches_any;
+use daybook_ranking::stopwords::is_stop_word;
 
 /// Least share of what else the question is about that an entry names.
 const LEAST_SHARE: f64 = 0.6;

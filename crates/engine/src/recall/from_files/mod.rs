@@ -20,11 +20,11 @@ use jiff::tz::TimeZone;
 
 use self::diary_question::DiaryQuestion;
 use self::section_question::SectionQuestion;
-use super::confidence::Likelihood;
 use super::persons_words::use_persons_words;
 use super::search::answers::resolve;
 use super::search::{ANSWERS, RankedAnswer, RecallQuestion, RecallResult};
 use crate::files::reindex::split_citation;
+use daybook_ranking::confidence::Likelihood;
 
 /// The score of a line of what was asked for.
 const SCORE: f64 = 0.95;

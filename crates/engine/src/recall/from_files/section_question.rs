@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use daybook_text::lazy_pattern::LazyPattern;
 
-use crate::recall::query::Query;
-use crate::recall::stopwords::is_stop_word;
+use daybook_ranking::query::Query;
+use daybook_ranking::stopwords::is_stop_word;
 
 /// What a question asks for, of all that is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

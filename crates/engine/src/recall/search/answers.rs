@@ -13,11 +13,11 @@ use super::candidates::CandidateFetcher;
 use super::deduplicate::{AnswerDeduplicator, order_digested_first};
 use super::replies::put_to_its_reply;
 use super::rule_first::COMPARED_LINES;
-use super::{ANSWERS, RankedAnswer, stepped};
+use super::{ANSWERS, RankedAnswer};
 use crate::recall::agents_rules::AgentsRules;
-use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
-use crate::recall::phrases::has_phrases;
-use crate::recall::rank::RecallCandidate;
+use daybook_ranking::lexical::{LexicalQuery, QueryTermCounts};
+use daybook_ranking::phrases::has_phrases;
+use daybook_ranking::rank::RecallCandidate;
 
 /// Most ranges of lines, and most events of a range, that an entry's answer names.
 const EVENTS_SHOWN: usize = 50;
@@ -83,8 +83,8 @@ impl CandidateFetcher<'_> {
         loaded.sort_by(|(first, a), (second, b)| {
             let newest = || second.at.cmp(&first.at);
             let by_name = || tie_break_key(first).cmp(&tie_break_key(second));
-            stepped(b)
-                .total_cmp(&stepped(a))
+            b.stepped_score()
+                .total_cmp(&a.stepped_score())
                 .then_with(newest)
                 .then_with(by_name)
         });
@@ -189,7 +189,7 @@ impl CandidateFetcher<'_> {
         document: &IndexedDocument,
         candidate: &RecallCandidate,
     ) -> Result<RankedAnswer, StoreError> {
-        let total = stepped(candidate).max(0.0);
+        let total = candidate.stepped_score().max(0.0);
         let mut answer = RankedAnswer {
             text: document.text.clone(),
             begins: self.begin_of_best_passage(&document.text, candidate),
@@ -268,7 +268,7 @@ fn groups<'a, 'c>(
     let mut rest = ranked;
     std::iter::from_fn(move || {
         let last = rest.len().checked_sub(1)?.min(size);
-        let equal = |c: &&&RecallCandidate| stepped(c) == stepped(rest[last]);
+        let equal = |c: &&&RecallCandidate| c.stepped_score() == rest[last].stepped_score();
         let end = last + rest[last..].iter().take_while(equal).count();
         let (group, left) = rest.split_at(end);
         rest = left;

@@ -17,8 +17,8 @@ use super::asked_forms::{
 };
 use super::cause_first::asks_for_cause;
 use super::newest_first::asks_for_past;
-use crate::recall::dates::Dates;
-use crate::recall::question_kind::matches_any;
+use daybook_ranking::dates::Dates;
+use daybook_ranking::question_kind::matches_any;
 
 /// The first answers, which are compared.
 pub(super) const COMPARED: usize = 20;

@@ -3,13 +3,12 @@
 //!
 //! Not here: scores (`rank`), and answers.
 
-use std::collections::HashSet;
-
 use daybook_domain::index::{CandidateQuery, DocumentNo, MemoryLayer, SearchFilter};
 use daybook_domain::seams::RecallStore;
 use daybook_domain::{Reach, StoreError, Tenant, Timestamp, vector};
 
-use crate::recall::rank::{REACH, RankingQuery, RecallCandidate, score};
+use daybook_ranking::rank::{Documents, REACH, RankingQuery, RecallCandidate, score};
+use daybook_ranking::selection::{best_messages, surrounded};
 
 /// Documents nearest to the question's vector that become candidates.
 const NEAREST: usize = 100;
@@ -67,30 +66,18 @@ impl CandidateFetcher<'_> {
         &self,
         candidates: &mut Vec<RecallCandidate>,
     ) -> Result<(), StoreError> {
-        let mut best: Vec<&RecallCandidate> = candidates
-            .iter()
-            .filter(|c| c.outline.doc.is_said())
-            .collect();
-        best.sort_by(|a, b| {
-            b.own_score()
-                .total_cmp(&a.own_score())
-                .then(b.outline.doc.cmp(&a.outline.doc))
-        });
-        best.truncate(EXPANDED);
-        let best: HashSet<DocumentNo> = best.into_iter().map(|c| c.outline.doc).collect();
-        let mut centres: Vec<DocumentNo> = best.iter().copied().collect();
-        centres.sort_unstable();
+        let centres = best_messages(candidates, EXPANDED);
         let around = self
             .store
             .surroundings(self.tenant, &centres, 2 * REACH)
             .await?;
-        let known: HashSet<DocumentNo> = candidates.iter().map(|c| c.outline.doc).collect();
+        let known: Documents = candidates.iter().map(|c| c.outline.doc).collect();
         let new: Vec<DocumentNo> = around
             .iter()
             .copied()
             .filter(|doc| !known.contains(doc))
             .collect();
-        let surrounded = surrounded(&around, &best);
+        let surrounded = surrounded(&around, &centres);
         let mut added = self.load_candidates(&new).await?;
         for candidate in &mut added {
             candidate.is_ranked = surrounded.contains(&candidate.outline.doc)
@@ -98,25 +85,9 @@ impl CandidateFetcher<'_> {
                     || self.filter.layers.contains(&MemoryLayer::Event));
         }
         candidates.extend(added);
-        candidates.sort_unstable_by_key(|candidate| candidate.outline.doc);
-        score(self.ranking, candidates, |doc| surrounded.contains(&doc));
+        // Two runs in order, which a stable sort merges.
+        candidates.sort_by_key(|candidate| candidate.outline.doc);
+        score(self.ranking, candidates, &surrounded);
         Ok(())
     }
-}
-
-/// The messages whose neighbours up to [`REACH`] are all in `around`, which holds the neighbours of `best` up to twice
-/// that distance.
-fn surrounded(around: &[DocumentNo], best: &HashSet<DocumentNo>) -> HashSet<DocumentNo> {
-    let mut surrounded = HashSet::new();
-    for (at, doc) in around.iter().enumerate() {
-        if best.contains(doc) {
-            let from = at.saturating_sub(REACH);
-            let to = (at + REACH + 1).min(around.len());
-            let own = around[from..to]
-                .iter()
-                .filter(|beside| beside.session() == doc.session());
-            surrounded.extend(own.copied());
-        }
-    }
-    surrounded
 }

@@ -13,9 +13,9 @@ use super::newest_first::{words_in, words_of};
 use super::{RankedAnswer, place_first, put_first};
 use crate::consolidate::LEFT_OFF;
 use crate::files::layout::BRANCHES;
-use crate::recall::lexical::LexicalQuery;
-use crate::recall::query::Concept;
-use crate::recall::question_kind::matches_any;
+use daybook_ranking::lexical::LexicalQuery;
+use daybook_ranking::query::Concept;
+use daybook_ranking::question_kind::matches_any;
 
 /// The lines of memory files, of which the best is chosen.
 pub(super) const COMPARED_LINES: usize = 40;

@@ -38,23 +38,21 @@ use question_vector::{QuestionVector, question_vector};
 use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
-use super::confidence::{ConfidenceSignals, Likelihood, RecallConfidence};
-use super::dates::Dates;
-use super::lexical::{AkinWords, LexicalQuery};
-use super::plan::{plan, plan_rare};
-use super::query::Query;
-use super::question_kind::asks_what_holds;
-use super::rank::{RankingQuery, RecallCandidate, ScoreParts, speakers};
-use super::relevance::{QueryWeights, RELEVANT_SHARE};
 use crate::consolidate::PersonsStatement;
 use crate::stage::within;
+use daybook_ranking::akin::AkinWords;
+use daybook_ranking::confidence::{Likelihood, RecallConfidence};
+use daybook_ranking::dates::Dates;
+use daybook_ranking::lexical::LexicalQuery;
+use daybook_ranking::plan::{plan, plan_rare};
+use daybook_ranking::query::Query;
+use daybook_ranking::question_kind::asks_what_holds;
+use daybook_ranking::rank::{RankingQuery, RecallCandidate, ScoreParts};
+use daybook_ranking::relevance::{QueryWeights, RELEVANT_SHARE};
+use daybook_ranking::selection::{best_first, confidence};
 
 /// Most answers to one question.
 pub const ANSWERS: usize = 100;
-/// Most concepts of a question that count for its confidence: further ones only make a question longer.
-const CONCEPTS: usize = 8;
-/// Scores are rounded down to multiples of this. Answers of equal score are ordered by time, newest first.
-const SCORE_STEP: f64 = 0.0001;
 
 /// A question to memory.
 #[derive(Clone)]
@@ -360,11 +358,7 @@ impl Search<'_> {
             candidates.retain(|candidate| candidate.outline.at <= until);
         }
         let confidence = confidence(&ranking, &candidates);
-        let mut ranked: Vec<&RecallCandidate> = candidates.iter().filter(|c| c.is_ranked).collect();
-        ranked.sort_by(|a, b| {
-            let newest = || b.outline.doc.age().cmp(&a.outline.doc.age());
-            stepped(b).total_cmp(&stepped(a)).then_with(newest)
-        });
+        let ranked = best_first(&candidates);
         let limit = question.limit.min(ANSWERS);
         let compared = match ranking.asks_what_holds {
             true => value_first::COMPARED,
@@ -450,10 +444,6 @@ fn put_first(answers: &mut Vec<RankedAnswer>, line: RankedAnswer) {
     answers.insert(0, line);
 }
 
-fn stepped(candidate: &RecallCandidate) -> f64 {
-    (candidate.parts.total() / SCORE_STEP).floor() * SCORE_STEP
-}
-
 /// The filter of a question. Without `tools`, results of tools are excluded, which are mostly noise; calls are kept,
 /// because agents write their plans in them.
 fn filter(question: &RecallQuestion<'_>) -> SearchFilter {
@@ -472,22 +462,6 @@ fn filter(question: &RecallQuestion<'_>) -> SearchFilter {
         layers: question.layers.clone(),
         origins,
     }
-}
-
-/// Computes the confidence from all candidates.
-fn confidence(ranking: &RankingQuery<'_>, candidates: &[RecallCandidate]) -> RecallConfidence {
-    let lexical = &ranking.lexical;
-    let names = speakers(candidates);
-    let is_name = |concept: &_| names.iter().any(|name| lexical.is_term(concept, *name));
-    let ranked = || candidates.iter().filter(|candidate| candidate.is_ranked);
-    let most = |scores: &mut dyn Iterator<Item = f64>| scores.fold(0.0, f64::max);
-    RecallConfidence::of(ConfidenceSignals {
-        share: most(&mut ranked().map(|c| lexical.share(&c.window_counts, is_name))),
-        score: most(&mut ranked().map(|c| c.parts.all_but_session())),
-        angle: (!ranking.vector.is_empty())
-            .then(|| most(&mut ranked().map(RecallCandidate::best_cosine))),
-        concepts: lexical.query().concepts().len().min(CONCEPTS),
-    })
 }
 
 #[cfg(test)]

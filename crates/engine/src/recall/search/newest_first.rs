@@ -15,9 +15,9 @@ use daybook_text::tokens::index_text;
 
 use super::RankedAnswer;
 use crate::consolidate::says_change;
-use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
-use crate::recall::query::Concept;
-use crate::recall::question_kind::matches_any;
+use daybook_ranking::lexical::{LexicalQuery, QueryTermCounts};
+use daybook_ranking::query::Concept;
+use daybook_ranking::question_kind::matches_any;
 
 /// The first answers, which are compared.
 pub(super) const COMPARED: usize = 6;

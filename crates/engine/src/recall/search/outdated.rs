@@ -3,13 +3,13 @@
 //! Not here: which observations no longer hold (`consolidate::supersede`).
 
 use std::cell::OnceCell;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::{
-    Citation, EventSeq, Observation, ObservationId, ObservationOrigin, Origin, Scope, SessionId,
-    StoreError, SupersededObservation, Supersession, SupersessionReason, Timestamp,
+    Citation, EventSeq, KnownObservation, Observation, ObservationId, ObservationOrigin, Origin,
+    Scope, SessionId, StoreError, SupersededObservation, Supersession, SupersessionReason,
+    Timestamp,
 };
 
 use daybook_text::tokens::index_text;
@@ -27,9 +27,11 @@ const STATEMENT: usize = 300;
 
 type EventKey = (SessionId, EventSeq);
 
-/// Observations that were looked up for one question, with what ended them: chains of changes meet.
-type KnownObservations =
-    BTreeMap<(Scope, ObservationId), Option<(Observation, Option<Supersession>)>>;
+/// What no longer held, by the events that it rests on.
+type EndedByEvent = BTreeMap<EventKey, Vec<SupersededObservation>>;
+
+/// Observations that chains of changes lead through, with what ended them.
+type KnownObservations = BTreeMap<(Scope, ObservationId), KnownObservation>;
 
 /// What took the place of an outdated answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,128 +58,146 @@ impl Search<'_> {
         if ended.is_empty() {
             return Ok(answers);
         }
-        let mut known = KnownObservations::new();
-        let mut placed: Vec<RankedAnswer> = Vec::with_capacity(answers.len());
-        let mut rest: Vec<Option<RankedAnswer>> = answers.into_iter().map(Some).collect();
-        for at in 0..rest.len() {
-            let Some(mut answer) = rest[at].take() else {
-                continue;
-            };
-            if answer.replaced.is_some() {
-                placed.push(answer);
-                continue;
-            }
-            if let Some((change, holding)) =
-                self.holding_instead(&answer, &ended, &mut known).await?
-            {
-                let is_placed = placed.iter().any(|placed| rests_on(placed, &holding));
-                let mut later = rest.iter_mut().skip(at + 1).filter(|one| {
-                    let one = one.as_ref();
-                    one.is_some_and(|one| rests_on(one, &holding))
-                });
-                match later.next() {
-                    Some(current) => placed.extend(current.take()),
-                    None if !is_placed => placed.push(answer_of(&holding, &answer)),
-                    None => {}
-                }
-                answer.replaced = Some(Replacement {
-                    text: holding.statement(),
-                    citation: citation_of(&holding),
-                    reason: change.reason,
-                    since: change.until,
-                });
-            }
-            placed.push(answer);
-        }
-        Ok(placed)
+        let changes = Changes {
+            known: self.known_observations(&ended).await?,
+            ended,
+            until: self.question.until,
+        };
+        Ok(place_current_first(answers, &changes))
     }
 
     /// What no longer held at the time of the question, by the events that it rests on.
-    async fn ended(
-        &self,
-        events: Vec<EventKey>,
-    ) -> Result<BTreeMap<EventKey, Vec<SupersededObservation>>, StoreError> {
+    async fn ended(&self, events: Vec<EventKey>) -> Result<EndedByEvent, StoreError> {
         let found = self.store.superseded_by_event(self.tenant, &events).await?;
-        let mut ended: BTreeMap<EventKey, Vec<SupersededObservation>> = BTreeMap::new();
+        let mut ended = EndedByEvent::new();
         for one in found
             .into_iter()
-            .filter(|one| self.is_past(&one.supersession))
+            .filter(|one| is_past(&one.supersession, self.question.until))
         {
             ended.entry(one.event.clone()).or_default().push(one);
         }
         Ok(ended)
     }
 
-    /// Whether it had happened at the time of the question.
-    fn is_past(&self, change: &Supersession) -> bool {
-        self.question.until.is_none_or(|at| change.until <= at)
+    /// What ended with what followed it, one look for each change that follows another.
+    async fn known_observations(
+        &self,
+        ended: &EndedByEvent,
+    ) -> Result<KnownObservations, StoreError> {
+        let both = ended.values().flatten().flat_map(|one| {
+            let Supersession { earlier, later, .. } = one.supersession;
+            [earlier, later].map(|id| (one.scope.clone(), id))
+        });
+        let mut wanted: BTreeSet<(Scope, ObservationId)> = both.collect();
+        let mut known = KnownObservations::new();
+        for _ in 0..=CHAIN {
+            if wanted.is_empty() {
+                break;
+            }
+            let asked: Vec<(Scope, ObservationId)> = wanted.into_iter().collect();
+            let found = self.store.known_observations(self.tenant, &asked).await?;
+            wanted = BTreeSet::new();
+            for ((scope, id), found) in asked.into_iter().zip(found) {
+                let Some(found) = found else {
+                    continue;
+                };
+                wanted.extend(found.1.map(|next| (scope.clone(), next.later)));
+                known.insert((scope, id), found);
+            }
+            wanted.retain(|next| !known.contains_key(next));
+        }
+        Ok(known)
     }
+}
 
+/// What ended, and what followed it.
+struct Changes {
+    ended: EndedByEvent,
+    known: KnownObservations,
+    /// The time of the question.
+    until: Option<Timestamp>,
+}
+
+impl Changes {
     /// What ended an answer's validity, and the observation that holds at the end of the chain of changes. An answer
     /// that also rests on what holds is not outdated: it tells both.
-    async fn holding_instead(
-        &self,
-        answer: &RankedAnswer,
-        ended: &BTreeMap<EventKey, Vec<SupersededObservation>>,
-        known: &mut KnownObservations,
-    ) -> Result<Option<(Supersession, Observation)>, StoreError> {
-        let Some(found) = self.stated_before(answer, ended, known).await? else {
-            return Ok(None);
-        };
-        let mut change = found.supersession;
-        let first = change;
+    fn holding_instead(&self, answer: &RankedAnswer) -> Option<(Supersession, &Observation)> {
+        let found = self.stated_before(answer)?;
+        let first = found.supersession;
+        let mut change = first;
         for _ in 0..CHAIN {
-            let later = self.observation(&found.scope, change.later, known).await?;
-            let Some((holding, ended)) = later else {
-                return Ok(None);
-            };
+            let (holding, ended) = self.observation(&found.scope, change.later)?;
             if rests_on(answer, holding) {
-                return Ok(None);
+                return None;
             }
-            match ended.filter(|next| self.is_past(next)) {
+            match ended.filter(|next| is_past(next, self.until)) {
                 Some(next) => change = next,
-                None => return Ok(Some((first, holding.clone()))),
+                None => return Some((first, holding)),
             }
         }
-        Ok(None)
+        None
     }
 
     /// Of what ended, the first that the answer states. Its message or its line may say other things, which hold.
-    async fn stated_before<'e>(
-        &self,
-        answer: &RankedAnswer,
-        ended: &'e BTreeMap<EventKey, Vec<SupersededObservation>>,
-        known: &mut KnownObservations,
-    ) -> Result<Option<&'e SupersededObservation>, StoreError> {
-        let found = events_of(answer).filter_map(|event| ended.get(&event));
-        for one in found.flatten() {
+    fn stated_before(&self, answer: &RankedAnswer) -> Option<&SupersededObservation> {
+        let mut found = events_of(answer)
+            .filter_map(|event| self.ended.get(&event))
+            .flatten();
+        found.find(|one| {
             let earlier = one.supersession.earlier;
-            if answer.observation == Some(earlier) {
-                return Ok(Some(one));
-            }
-            let earlier = self.observation(&one.scope, earlier, known).await?;
-            if earlier.is_some_and(|(earlier, _)| states(answer, earlier)) {
-                return Ok(Some(one));
-            }
-        }
-        Ok(None)
+            let states_it = |(earlier, _): &(Observation, _)| states(answer, earlier);
+            answer.observation == Some(earlier)
+                || self.observation(&one.scope, earlier).is_some_and(states_it)
+        })
     }
 
-    /// The observation with this id, and what ended it.
-    async fn observation<'k>(
+    fn observation(
         &self,
         scope: &Scope,
         id: ObservationId,
-        known: &'k mut KnownObservations,
-    ) -> Result<Option<&'k (Observation, Option<Supersession>)>, StoreError> {
-        Ok(match known.entry((scope.clone(), id)) {
-            Entry::Occupied(found) => found.into_mut().as_ref(),
-            Entry::Vacant(unknown) => {
-                let found = self.store.observation(scope, id).await?;
-                unknown.insert(found).as_ref()
-            }
-        })
+    ) -> Option<&(Observation, Option<Supersession>)> {
+        self.known.get(&(scope.clone(), id)).map(|known| &**known)
     }
+}
+
+/// Whether a change had happened at the time of the question.
+fn is_past(change: &Supersession, until: Option<Timestamp>) -> bool {
+    until.is_none_or(|at| change.until <= at)
+}
+
+/// Marks answers that no longer hold, and places before each what holds instead.
+fn place_current_first(answers: Vec<RankedAnswer>, changes: &Changes) -> Vec<RankedAnswer> {
+    let mut placed: Vec<RankedAnswer> = Vec::with_capacity(answers.len());
+    let mut rest: Vec<Option<RankedAnswer>> = answers.into_iter().map(Some).collect();
+    for at in 0..rest.len() {
+        let Some(mut answer) = rest[at].take() else {
+            continue;
+        };
+        if answer.replaced.is_some() {
+            placed.push(answer);
+            continue;
+        }
+        if let Some((change, holding)) = changes.holding_instead(&answer) {
+            let is_placed = placed.iter().any(|placed| rests_on(placed, holding));
+            let mut later = rest.iter_mut().skip(at + 1).filter(|one| {
+                let one = one.as_ref();
+                one.is_some_and(|one| rests_on(one, holding))
+            });
+            match later.next() {
+                Some(current) => placed.extend(current.take()),
+                None if !is_placed => placed.push(answer_of(holding, &answer)),
+                None => {}
+            }
+            answer.replaced = Some(Replacement {
+                text: holding.statement(),
+                citation: citation_of(holding),
+                reason: change.reason,
+                since: change.until,
+            });
+        }
+        placed.push(answer);
+    }
+    placed
 }
 
 /// Compares the first answers that are a person's own short words, of which perhaps no observation was made.

@@ -14,7 +14,7 @@ use daybook_text::sentences::{Sentence, sentences};
 use super::RankedAnswer;
 use super::candidates::CandidateFetcher;
 use super::excerpt::from_best_passage;
-use crate::recall::rank::RecallCandidate;
+use daybook_ranking::rank::RecallCandidate;
 
 /// The first answers, whose replies are looked for.
 const COMPARED: usize = 6;

@@ -8,8 +8,8 @@ use daybook_domain::index::MemoryLayer;
 use super::newest_first::words_of;
 use super::{RankedAnswer, place_first, put_first};
 use crate::consolidate::VALUES;
-use crate::recall::lexical::{LexicalQuery, QueryTermCounts};
-use crate::recall::query::Concept;
+use daybook_ranking::lexical::{LexicalQuery, QueryTermCounts};
+use daybook_ranking::query::Concept;
 
 /// The first answers, among which the line is looked for.
 pub(super) const COMPARED: usize = 16;

@@ -6,13 +6,14 @@
 //!
 //! Not here: texts of documents, and signs of vectors (`vectors`).
 
-mod words;
+mod rows;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 use std::thread::JoinHandle;
 
+use daybook_domain::index_words::IndexWords;
 use daybook_domain::{StoreError, Tenant};
 use rusqlite::Connection;
 
@@ -20,7 +21,6 @@ use super::connection::Fault;
 use super::file::DatabaseFile;
 use super::names::find_tenant;
 use super::vector_rows;
-pub(super) use words::IndexWords;
 
 /// Searches after which the index is read.
 const SEARCHES: usize = 16;
@@ -129,7 +129,7 @@ fn write(state: &RwLock<HeldState>) -> RwLockWriteGuard<'_, HeldState> {
 
 fn read_into(state: &RwLock<HeldState>, file: &DatabaseFile) -> Result<(), StoreError> {
     let (change, words) =
-        file.read(|tx| Ok((last_change(tx)?, IndexWords::read_all(tx, MOST_BYTES)?)))?;
+        file.read(|tx| Ok((last_change(tx)?, rows::read_all(tx, MOST_BYTES)?)))?;
     *write(state) = HeldState {
         change,
         words,
@@ -157,7 +157,7 @@ impl HeldState {
         };
         let known = self.change;
         let change = match is_same_file {
-            true => file.read(|tx| words.catch_up(tx, known))?,
+            true => file.read(|tx| rows::catch_up(&mut words, tx, known))?,
             false => None,
         };
         let Some(change) = change else {

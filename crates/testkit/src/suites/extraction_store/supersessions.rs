@@ -42,12 +42,16 @@ pub async fn what_no_longer_holds_is_found_by_the_events_that_it_rests_on(store:
     assert_eq!(superseded(store, &id, 5).await, [found(5)]);
     assert_eq!(superseded(store, &id, 3).await, []);
     assert_eq!(superseded(store, &id, 7).await, []);
-    let later = store.observation(&scope, spaces.id).await.unwrap();
-    assert_eq!(later, Some((spaces, None)));
-    let earlier = store.observation(&scope, tabs.id).await.unwrap();
-    assert_eq!(earlier, Some((tabs, Some(change))));
-    let unknown = store.observation(&scope, ObservationId(1)).await.unwrap();
-    assert_eq!(unknown, None);
+    let wanted = [spaces.id, ObservationId(1), tabs.id].map(|id| (scope.clone(), id));
+    let known = store
+        .known_observations(&scope.tenant, &wanted)
+        .await
+        .unwrap();
+    let known: Vec<_> = known.iter().map(Option::as_deref).collect();
+    let (later, earlier) = ((spaces, None), (tabs, Some(change)));
+    assert_eq!(known, [Some(&later), None, Some(&earlier)]);
+    let none = store.known_observations(&scope.tenant, &[]).await.unwrap();
+    assert_eq!(none, []);
 }
 
 pub async fn what_is_noted_of_a_scope_replaces_what_was_noted_before(store: &dyn Store) {

@@ -6,23 +6,19 @@
 //!
 //! Not here: weights of terms (`relevance`), neighbours and vectors (`rank`).
 
-use std::collections::{HashMap, HashSet};
 use std::ops::AddAssign;
 use std::sync::LazyLock;
 
 use daybook_domain::index::Terms;
-use daybook_domain::seams::Embedder;
 
-use super::query::{Concept, QUERY_TERMS, Query, TermIx};
-use super::relevance::{QueryWeights, TermPresence};
-use super::stopwords::instructive_terms;
-use daybook_text::tokens::index_text;
+use crate::akin::{AkinWords, TermSet};
+use crate::query::{Concept, QUERY_TERMS, Query, TermIx};
+use crate::relevance::{QueryWeights, TermPresence};
+use crate::stopwords::instructive_terms;
 
 /// BM25's k1: the smaller, the sooner repetition adds nothing. Low, because short memories repeat little.
 const K1: f64 = 1.2;
 
-/// Least cosine between the vectors of akin words.
-const AKIN_FLOOR: f32 = 0.3;
 /// Length in tokens at which an akin word counts half: the longer the text, the less one word means.
 const AKIN_LENGTH: f64 = 80.0;
 
@@ -30,13 +26,15 @@ const AKIN_LENGTH: f64 = 80.0;
 ///
 /// The average is a constant, so that a text scores the same in every store, whatever its size.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct LengthNorm {
-    pub(super) average: f64,
-    pub(super) b: f64,
+pub struct LengthNorm {
+    /// An average length in tokens.
+    pub average: f64,
+    /// How much a text's length counts, from 0 to 1.
+    pub b: f64,
 }
 
 /// A question prepared for counting its terms in texts.
-pub(super) struct LexicalQuery<'a> {
+pub struct LexicalQuery<'a> {
     query: &'a Query,
     weights: &'a QueryWeights,
     /// The terms as numbers, in the order of [`TermIx`].
@@ -46,101 +44,46 @@ pub(super) struct LexicalQuery<'a> {
     akin: AkinWords,
 }
 
-/// Words whose vectors lie near those of a question's words.
-#[derive(Default)]
-pub(super) struct AkinWords {
-    /// For each term, the concepts that it is akin to, with the cosine between their vectors.
-    of: HashMap<u32, Vec<(usize, f32)>>,
-    prefilter: TermSet,
-}
-
-impl AkinWords {
-    /// Looks up the akin words of each concept in a model. Numbers and names have none.
-    pub(super) fn of(query: &Query, embedder: &dyn Embedder) -> Self {
-        let mut of: HashMap<u32, Vec<(usize, f32)>> = HashMap::new();
-        for (at, concept) in query.concepts().iter().enumerate() {
-            let word = concept.word.as_deref().filter(|word| is_ordinary(word));
-            let own: Vec<u32> = concept
-                .terms()
-                .map(|t| Terms::of_token(query.term(t)))
-                .collect();
-            for (near, angle) in word.map_or_else(Vec::new, |word| embedder.near(word, AKIN_FLOOR))
-            {
-                let terms = Terms::of(&index_text(&near)).0;
-                let [term] = &*terms else {
-                    continue;
-                };
-                if !own.contains(term) {
-                    of.entry(*term).or_default().push((at, angle));
-                }
-            }
-        }
-        let prefilter = TermSet::of(of.keys().copied().collect());
-        Self { of, prefilter }
-    }
-}
-
-fn is_ordinary(word: &str) -> bool {
-    word.chars().count() >= 3 && word.chars().all(char::is_alphabetic)
-}
-
 /// Counts of a question's terms in a text, and the text's length in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct QueryTermCounts {
+pub struct QueryTermCounts {
     length: u32,
     of: [u16; QUERY_TERMS],
 }
 
 /// Statistics of a passage for one question.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PassageStats {
-    pub(super) counts: QueryTermCounts,
+pub struct PassageStats {
+    /// Counts of the question's terms in it.
+    pub counts: QueryTermCounts,
     /// Tokens in open sentences.
-    pub(super) open: u32,
+    pub open: u32,
 }
 
 /// Statistics of one text for one question.
 #[derive(Debug, Clone, Default)]
-pub(super) struct TextStats {
+pub struct TextStats {
     /// The term of the speaker's name that the text begins with.
-    pub(super) speaker: Option<u32>,
-    pub(super) whole: QueryTermCounts,
+    pub speaker: Option<u32>,
+    /// Counts of the question's terms in the whole text.
+    pub whole: QueryTermCounts,
     /// Each passage; empty for a text of one passage.
-    pub(super) passages: Vec<PassageStats>,
+    pub passages: Vec<PassageStats>,
     /// Tokens in open sentences.
-    pub(super) open: u32,
+    pub open: u32,
     /// Whether it holds a word of standing instructions or of the speaker's preferences.
-    pub(super) is_instruction: bool,
+    pub is_instruction: bool,
     /// The share of the question that it contains in akin words only.
-    pub(super) akin: f64,
+    pub akin: f64,
 }
 
-static INSTRUCTIVE: LazyLock<TermSet> = LazyLock::new(|| TermSet::of(instructive_terms()));
-
-/// A set of terms with a bit map in front, for lookups that nearly always miss.
-#[derive(Default)]
-struct TermSet {
-    bits: Vec<u64>,
-    terms: HashSet<u32>,
-}
-
-impl TermSet {
-    fn of(terms: HashSet<u32>) -> Self {
-        let mut bits = vec![0; 1 << 10];
-        for term in &terms {
-            bits[(term >> 6 & 0x3ff) as usize] |= 1_u64 << (term & 63);
-        }
-        Self { bits, terms }
-    }
-
-    fn has(&self, term: u32) -> bool {
-        let word = self.bits.get((term >> 6 & 0x3ff) as usize);
-        word.is_some_and(|word| word >> (term & 63) & 1 == 1) && self.terms.contains(&term)
-    }
-}
+static INSTRUCTIVE: LazyLock<TermSet> =
+    LazyLock::new(|| TermSet::of(instructive_terms().into_iter()));
 
 impl<'a> LexicalQuery<'a> {
-    pub(super) fn new(query: &'a Query, weights: &'a QueryWeights) -> Self {
+    /// A question with the weights of its words, and no akin words yet.
+    #[must_use]
+    pub fn new(query: &'a Query, weights: &'a QueryWeights) -> Self {
         let terms: Vec<u32> = query
             .terms()
             .iter()
@@ -159,16 +102,18 @@ impl<'a> LexicalQuery<'a> {
     }
 
     /// Adds words that are akin to the question's.
-    pub(super) fn with_akin(self, akin: AkinWords) -> Self {
+    pub fn with_akin(self, akin: AkinWords) -> Self {
         Self { akin, ..self }
     }
 
     /// Whether the question has this term.
-    pub(super) fn contains_term(&self, term: u32) -> bool {
+    pub fn contains_term(&self, term: u32) -> bool {
         self.terms.contains(&term)
     }
 
-    pub(super) fn text_stats(&self, terms: &Terms) -> TextStats {
+    /// Counts the question's terms in a text.
+    #[must_use]
+    pub fn text_stats(&self, terms: &Terms) -> TextStats {
         let mut stats = TextStats::default();
         let mut spoken = &*terms.0;
         if let Some(end) = spoken.iter().position(|term| *term == Terms::SPEAKER) {
@@ -193,14 +138,12 @@ impl<'a> LexicalQuery<'a> {
 
     /// The share of the question that a text contains in akin words only.
     fn akin_share(&self, terms: &[u32], counts: &QueryTermCounts) -> f64 {
-        if self.akin.of.is_empty() {
+        if self.akin.is_empty() {
             return 0.0;
         }
         let mut best = [0.0_f32; QUERY_TERMS];
-        for term in terms.iter().filter(|term| self.akin.prefilter.has(**term)) {
-            for (concept, angle) in self.akin.of.get(term).into_iter().flatten() {
-                best[*concept] = best[*concept].max(*angle);
-            }
+        for (concept, angle) in self.akin.in_terms(terms) {
+            best[concept] = best[concept].max(angle);
         }
         let mut share = 0.0;
         for (at, concept) in self.query.concepts().iter().enumerate() {
@@ -228,7 +171,7 @@ impl<'a> LexicalQuery<'a> {
     }
 
     /// The BM25 score of a text as a share of the question's weight, below 1.
-    pub(super) fn score(&self, counts: &QueryTermCounts, norm: LengthNorm) -> f64 {
+    pub fn score(&self, counts: &QueryTermCounts, norm: LengthNorm) -> f64 {
         let relative = f64::from(counts.length) / norm.average;
         let damping = K1 * (1.0 - norm.b + norm.b * relative);
         let total = self.weights.total();
@@ -244,11 +187,7 @@ impl<'a> LexicalQuery<'a> {
     }
 
     /// The share of the question's weight that a text contains at all, without the concepts for which `is_excluded`.
-    pub(super) fn share(
-        &self,
-        counts: &QueryTermCounts,
-        is_excluded: impl Fn(&Concept) -> bool,
-    ) -> f64 {
+    pub fn share(&self, counts: &QueryTermCounts, is_excluded: impl Fn(&Concept) -> bool) -> f64 {
         let (mut had, mut all) = (0.0, 0.0);
         for (at, concept) in self.query.concepts().iter().enumerate() {
             if !is_excluded(concept) {
@@ -261,7 +200,7 @@ impl<'a> LexicalQuery<'a> {
     }
 
     /// The share of the question's weight that both texts contain, without the concepts for which `is_excluded`.
-    pub(super) fn common_share(
+    pub fn common_share(
         &self,
         one: &QueryTermCounts,
         other: &QueryTermCounts,
@@ -275,20 +214,22 @@ impl<'a> LexicalQuery<'a> {
     }
 
     /// Whether a concept's whole is this term.
-    pub(super) fn is_term(&self, concept: &Concept, term: u32) -> bool {
+    pub fn is_term(&self, concept: &Concept, term: u32) -> bool {
         concept
             .whole
             .is_some_and(|whole| self.terms[whole.0] == term)
     }
 
-    pub(super) fn query(&self) -> &'a Query {
+    /// The question.
+    #[must_use]
+    pub fn query(&self) -> &'a Query {
         self.query
     }
 }
 
 impl TextStats {
     /// The share of the text's tokens in open sentences.
-    pub(super) fn open_share(&self) -> f64 {
+    pub fn open_share(&self) -> f64 {
         f64::from(self.open) / f64::from(self.whole.length.max(1))
     }
 }
@@ -303,7 +244,7 @@ fn count_open_tokens(passage: &[u32]) -> u32 {
 
 impl QueryTermCounts {
     /// The text's length in tokens.
-    pub(super) fn length(&self) -> u32 {
+    pub fn length(&self) -> u32 {
         self.length
     }
 

@@ -5,10 +5,10 @@ use daybook_domain::{EventSeq, Timestamp};
 use daybook_testkit::FakeEmbedder;
 use proptest::prelude::*;
 
-use super::super::lexical::AkinWords;
-use super::super::query::Query;
-use super::super::relevance::QueryWeights;
 use super::*;
+use crate::akin::AkinWords;
+use crate::query::Query;
+use crate::relevance::QueryWeights;
 use daybook_text::tokens::outlined_text;
 
 /// The outline of a person's message in a session.
@@ -79,7 +79,8 @@ fn scored_with(
     let read = outlines.into_iter();
     let mut candidates: Vec<RecallCandidate> =
         read.map(|o| RecallCandidate::new(&ranking, o)).collect();
-    score(&ranking, &mut candidates, |_| true);
+    let all: Documents = candidates.iter().map(|c| c.outline.doc).collect();
+    score(&ranking, &mut candidates, &all);
     candidates
 }
 
@@ -458,7 +459,7 @@ fn only_what_has_its_neighbours_beside_it_is_scored_by_them() {
     let texts = [said(1, 1, "the harbour"), said(1, 2, "Quite so.")];
     let mut candidates = texts.map(|outline| RecallCandidate::new(&ranking, outline));
     let first = candidates[0].outline.doc;
-    score(&ranking, &mut candidates, |doc| doc == first);
+    score(&ranking, &mut candidates, &Documents::from_iter([first]));
     let neighbours = candidates.map(|candidate| candidate.parts.neighbours);
     assert_eq!(neighbours, [0.0, 0.0]);
 }

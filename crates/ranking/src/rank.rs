@@ -9,14 +9,15 @@
 //!
 //! Not here: fetching candidates (`search`), whether the question was discussed at all (`confidence`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use daybook_domain::Origin;
 use daybook_domain::index::{DocumentNo, DocumentOutline, MemoryLayer};
 use daybook_domain::vector;
+use foldhash::fast::RandomState;
 
-use super::dates::Dates;
-use super::lexical::{LengthNorm, LexicalQuery, PassageStats, QueryTermCounts, TextStats};
+use crate::dates::Dates;
+use crate::lexical::{LengthNorm, LexicalQuery, PassageStats, QueryTermCounts, TextStats};
 
 /// Length norms of a message alone, of windows of three and five messages, and of a passage.
 const TURN: LengthNorm = LengthNorm {
@@ -90,29 +91,40 @@ const NEIGHBOUR_DISTANCE: usize = 1;
 /// conversation that led to it does not.
 const HOLDS: f64 = 1.3;
 
+/// Scores are rounded down to multiples of this. Answers of equal score are ordered by time, newest first.
+const SCORE_STEP: f64 = 0.0001;
+
 /// Messages on each side of a text that count for its score.
-pub(super) const REACH: usize = 2;
+pub const REACH: usize = 2;
+
+/// Documents, each once.
+pub type Documents = HashSet<DocumentNo, RandomState>;
 
 /// A question prepared for ranking: its words, its vector and its periods.
-pub(super) struct RankingQuery<'a> {
-    pub(super) lexical: LexicalQuery<'a>,
+pub struct RankingQuery<'a> {
+    /// Its words.
+    pub lexical: LexicalQuery<'a>,
     /// Codes of the question's vector; empty without one.
-    pub(super) vector: &'a [i8],
-    pub(super) dates: &'a Dates,
+    pub vector: &'a [i8],
+    /// The periods that it names.
+    pub dates: &'a Dates,
     /// The question is what is to be done, or what was decided.
-    pub(super) asks_what_holds: bool,
+    pub asks_what_holds: bool,
 }
 
 /// A text that may be an answer, or is a neighbour of one.
 #[derive(Debug)]
-pub(super) struct RecallCandidate {
-    pub(super) outline: DocumentOutline,
-    pub(super) stats: TextStats,
+pub struct RecallCandidate {
+    /// The text as the index has it.
+    pub outline: DocumentOutline,
+    /// Counts of the question's terms in it.
+    pub stats: TextStats,
     /// Counts of the window of three messages around it.
-    pub(super) window_counts: QueryTermCounts,
+    pub window_counts: QueryTermCounts,
     /// Whether it may be an answer; otherwise it only counts as a neighbour.
-    pub(super) is_ranked: bool,
-    pub(super) parts: ScoreParts,
+    pub is_ranked: bool,
+    /// Its score.
+    pub parts: ScoreParts,
 }
 
 /// The parts of a text's score. `side` and `layer` are factors, the others are added up.
@@ -161,7 +173,7 @@ impl ScoreParts {
     }
 
     /// The score without the share of its session and the factor of its layer.
-    pub(super) fn all_but_session(&self) -> f64 {
+    pub(crate) fn all_but_session(&self) -> f64 {
         let words = self.own_words() + self.neighbours;
         let vectors = self.vector + self.passage_vector + self.window_vector;
         let content = self.instruction + self.substance + self.open + self.dated;
@@ -177,7 +189,7 @@ impl ScoreParts {
 
 impl RecallCandidate {
     /// Scans a text, and scores it without its neighbours.
-    pub(super) fn new(ranking: &RankingQuery<'_>, outline: DocumentOutline) -> Self {
+    pub fn new(ranking: &RankingQuery<'_>, outline: DocumentOutline) -> Self {
         let stats = ranking.lexical.text_stats(&outline.terms);
         let mut candidate = Self {
             outline,
@@ -267,7 +279,7 @@ impl RecallCandidate {
 
     /// The passage that answers, counted from 0: the one with most of the question's words, where it has far more than the
     /// first. `None` for a text of one passage.
-    pub(super) fn best_passage(&self, ranking: &RankingQuery<'_>) -> Option<usize> {
+    pub fn best_passage(&self, ranking: &RankingQuery<'_>) -> Option<usize> {
         let score = |passage: &PassageStats| {
             let open = f64::from(passage.open) / f64::from(passage.counts.length().max(1));
             ranking.lexical.score(&passage.counts, PASSAGE) - OPEN_PASSAGE * open
@@ -291,30 +303,39 @@ impl RecallCandidate {
     }
 
     /// The score before neighbours are known.
-    pub(super) fn own_score(&self) -> f64 {
+    #[must_use]
+    pub fn own_score(&self) -> f64 {
         self.parts.total()
     }
 
+    /// The score in steps, so that what differs by less is equal.
+    #[must_use]
+    pub fn stepped_score(&self) -> f64 {
+        (self.parts.total() / SCORE_STEP).floor() * SCORE_STEP
+    }
+
     /// The greater cosine of the whole text's vector and the nearest passage's.
-    pub(super) fn best_cosine(&self) -> f64 {
+    pub(crate) fn best_cosine(&self) -> f64 {
         (self.parts.passage_vector / PASSAGE_VECTOR).max(self.parts.vector / VECTOR)
     }
 }
 
 /// Adds the parts that depend on other candidates: neighbours, sides, speakers and sessions.
 ///
-/// `candidates` are in the order of their numbers. `is_surrounded` is true of documents whose neighbours up to
-/// [`REACH`] are all among the candidates; others are scored without neighbours.
-pub(super) fn score(
+/// `candidates` are in the order of their numbers. `surrounded` are documents whose neighbours up to [`REACH`] are all
+/// among the candidates; others are scored without neighbours.
+pub fn score(
     ranking: &RankingQuery<'_>,
     candidates: &mut [RecallCandidate],
-    is_surrounded: impl Fn(DocumentNo) -> bool,
+    surrounded: &Documents,
 ) {
     let neighbours: Vec<MessageNeighbours> = (0..candidates.len())
-        .map(|at| match is_surrounded(candidates[at].outline.doc) {
-            true => MessageNeighbours::of(candidates, at),
-            false => MessageNeighbours::default(),
-        })
+        .map(
+            |at| match surrounded.contains(&candidates[at].outline.doc) {
+                true => MessageNeighbours::of(candidates, at),
+                false => MessageNeighbours::default(),
+            },
+        )
         .collect();
     for (at, around) in neighbours.iter().enumerate() {
         if around.iter().next().is_some() {
@@ -426,8 +447,8 @@ fn discount_verbose_side(candidates: &mut [RecallCandidate]) {
 }
 
 /// The speakers of the conversations: terms of names that many texts begin with.
-pub(super) fn speakers(candidates: &[RecallCandidate]) -> Vec<u32> {
-    let mut counts: HashMap<u32, usize> = HashMap::new();
+pub(crate) fn speakers(candidates: &[RecallCandidate]) -> Vec<u32> {
+    let mut counts: HashMap<u32, usize, RandomState> = HashMap::default();
     for speaker in candidates.iter().filter_map(|c| c.stats.speaker) {
         *counts.entry(speaker).or_default() += 1;
     }
@@ -462,7 +483,7 @@ fn boost_named_speaker(lexical: &LexicalQuery<'_>, candidates: &mut [RecallCandi
 
 /// Adds to each text a share of the best scores of its session.
 fn add_session_scores(candidates: &mut [RecallCandidate]) {
-    let mut best: HashMap<i64, Vec<f64>> = HashMap::new();
+    let mut best: HashMap<i64, Vec<f64>, RandomState> = HashMap::default();
     for candidate in candidates.iter() {
         if let Some(session) = candidate.outline.doc.session() {
             best.entry(session)

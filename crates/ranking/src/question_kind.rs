@@ -35,14 +35,14 @@ static WHAT_HOLDS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
 });
 
 /// Whether a question has one of these forms. They are written in small letters, and begin with the question's first word.
-pub(super) fn matches_any(forms: &[LazyPattern], question: &str) -> bool {
+pub fn matches_any(forms: &[LazyPattern], question: &str) -> bool {
     let small = question.to_lowercase().replace('’', "'");
     let small = small.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '¿');
     forms.iter().any(|form| form.is_match(small.trim_end()))
 }
 
 /// Whether a question asks what is to be done or what was decided, rather than what happened.
-pub(super) fn asks_what_holds(question: &str) -> bool {
+pub fn asks_what_holds(question: &str) -> bool {
     matches_any(&WHAT_HOLDS, question)
 }
 

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use daybook_domain::index::CandidateQuery;
 
-use super::query::{Query, TermIx};
+use crate::query::{Query, TermIx};
 
 /// Texts fetched for one question. More find more of what only common words lead to, and cost
 /// their reading and tokenising: about 5 µs for a text of 300 bytes.

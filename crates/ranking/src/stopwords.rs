@@ -50,11 +50,11 @@ static OTHER_LANGUAGES: LazyLock<[QuestionWords; 3]> = LazyLock::new(|| {
 ///
 /// Each language's words count in its own questions alone: `die` and `once` are content in English.
 #[derive(Clone, Copy, Default)]
-pub(super) struct QuestionLanguage(Option<&'static QuestionWords>);
+pub struct QuestionLanguage(Option<&'static QuestionWords>);
 
 impl QuestionLanguage {
     /// The language of which a question has most function words; English, unless another has more.
-    pub(super) fn of(question: &str) -> Self {
+    pub fn of(question: &str) -> Self {
         let low = question.to_lowercase();
         let words: Vec<&str> = low
             .split(|c: char| !c.is_alphanumeric())
@@ -68,12 +68,12 @@ impl QuestionLanguage {
     }
 
     /// Whether a word, lower case and not stemmed, is not part of a question's subject.
-    pub(super) fn is_stop_word(self, word: &str) -> bool {
+    pub fn is_stop_word(self, word: &str) -> bool {
         is_stop_word(word) || self.0.is_some_and(|own| own.stop.contains(word))
     }
 
     /// Whether a word, lower case, is searched for but weighs little.
-    pub(super) fn is_light_word(self, word: &str) -> bool {
+    pub fn is_light_word(self, word: &str) -> bool {
         self.0.is_some_and(|own| own.light.contains(word))
     }
 }
@@ -86,7 +86,7 @@ static UNSPACED_STOP_WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 });
 
 /// Whether a word of a question, lower case and not stemmed, is not part of its subject.
-pub(super) fn is_stop_word(word: &str) -> bool {
+pub fn is_stop_word(word: &str) -> bool {
     is_particle(word) || STOP_WORDS.contains(word)
 }
 
@@ -95,7 +95,7 @@ static NAMES_OF_THINGS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| words(include_str!("stopwords/things.txt")).collect());
 
 /// Whether a word, lower case and with its stem, is searched for but weighs little.
-pub(super) fn is_light_word(word: &str, stem: &str) -> bool {
+pub fn is_light_word(word: &str, stem: &str) -> bool {
     // A lone Han character between stop words is more often a verb like 用 than a subject.
     let is_lone_han = || stem.starts_with(|c| matches!(c, '\u{3400}'..='\u{9FFF}'));
     (LIGHT_STEMS.contains(stem) && !NAMES_OF_THINGS.contains(word)) || is_lone_han()
@@ -103,7 +103,7 @@ pub(super) fn is_light_word(word: &str, stem: &str) -> bool {
 
 /// A question in NFKC with the function words of scripts without spaces blanked out; they would otherwise form pairs
 /// with the words beside them.
-pub(super) fn blank_unspaced_stop_words(question: &str) -> String {
+pub fn blank_unspaced_stop_words(question: &str) -> String {
     let mut blanked = String::with_capacity(question.len());
     let mut rest = question;
     while let Some(c) = rest.chars().next() {
@@ -133,7 +133,7 @@ fn is_particle(word: &str) -> bool {
 }
 
 /// The terms of words that mark a standing instruction (`always`, `never`).
-pub(super) fn instructive_terms() -> HashSet<u32> {
+pub fn instructive_terms() -> HashSet<u32> {
     words(include_str!("stopwords/instructive.txt"))
         .flat_map(terms_of)
         .collect()

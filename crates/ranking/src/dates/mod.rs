@@ -81,12 +81,12 @@ impl Dates {
     }
 
     /// Whether the question names none.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether a time lies in one of the periods. An unknown time lies in none.
-    pub(super) fn contains(&self, at: Timestamp) -> bool {
+    pub fn contains(&self, at: Timestamp) -> bool {
         if self.0.is_empty() || at == Timestamp::ZERO {
             return false;
         }
@@ -105,7 +105,7 @@ impl Dates {
 
 /// The days of the first period that a question names, and the question without the words that name periods. Without a
 /// year, the latest that has begun by `today` is meant.
-pub(in crate::recall) fn named_days(question: &str, today: Date) -> Option<((Date, Date), String)> {
+pub fn named_days(question: &str, today: Date) -> Option<((Date, Date), String)> {
     let question = spaced(question);
     let words = words(&question);
     let periods = periods(&words, Some(today));

@@ -2,6 +2,7 @@ use daybook_testkit::FakeEmbedder;
 use proptest::prelude::*;
 
 use super::*;
+use daybook_domain::seams::Embedder;
 use daybook_testkit::fixtures::unruly_text;
 use daybook_text::tokens::outlined_text;
 
@@ -195,15 +196,6 @@ fn words_further_than_the_floor_are_not_akin() {
         stats(lexical, "two words").akin
     });
     assert!(far.abs() < f64::EPSILON, "only single words are akin");
-}
-
-#[test]
-fn a_sieve_has_what_was_put_in() {
-    let terms: HashSet<u32> = (0..5000_u32).map(|n| n.wrapping_mul(0x9e37_79b9)).collect();
-    let prefilter = TermSet::of(terms.clone());
-    assert!(terms.iter().all(|term| prefilter.has(*term)));
-    assert!((1..5000).all(|n| prefilter.has(n) == terms.contains(&n)));
-    assert!(!TermSet::default().has(7));
 }
 
 proptest! {

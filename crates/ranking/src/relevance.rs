@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use super::query::{Concept, Query, TermIx};
+use crate::query::{Concept, Query, TermIx};
 
 /// Least share of a question's weight that a text must match in a search by rare terms. It keeps out texts that share
 /// one everyday word.
@@ -23,21 +23,24 @@ const GATHERED_PARTS: f64 = 0.9;
 
 /// The weights of one question's terms and concepts in one corpus.
 #[derive(Debug)]
-pub(super) struct QueryWeights {
+pub struct QueryWeights {
     terms: Vec<f64>,
     concepts: Vec<f64>,
     total: f64,
 }
 
 /// Reports which terms of a question a text contains.
-pub(super) trait TermPresence {
+pub trait TermPresence {
+    /// Whether it has a term.
     fn has(&self, term: TermIx) -> bool;
     /// Whether all these terms occur together: in one passage, or in the same corpus.
     fn has_together(&self, terms: &[TermIx]) -> bool;
 }
 
 impl QueryWeights {
-    pub(super) fn of(query: &Query, total: u64, frequency: &HashMap<String, u64>) -> Self {
+    /// The weights of a question's words in a corpus of `total` texts, from the number of texts that contain each term.
+    #[must_use]
+    pub fn of(query: &Query, total: u64, frequency: &HashMap<String, u64>) -> Self {
         let count = |term: &String| frequency.get(term).copied().unwrap_or(0);
         let counts: Vec<u64> = query.terms().iter().map(count).collect();
         let corpus = KnownTerms(&counts);
@@ -55,17 +58,17 @@ impl QueryWeights {
     }
 
     /// The weight of one concept, by its index in the question.
-    pub(super) fn concept(&self, at: usize) -> f64 {
+    pub fn concept(&self, at: usize) -> f64 {
         self.concepts[at]
     }
 
     /// The sum of the concepts' weights.
-    pub(super) fn total(&self) -> f64 {
+    pub fn total(&self) -> f64 {
         self.total
     }
 
     /// How much of a concept a text contains, from 0 to 1.
-    pub(super) fn coverage(&self, concept: &Concept, text: &impl TermPresence) -> f64 {
+    pub fn coverage(&self, concept: &Concept, text: &impl TermPresence) -> f64 {
         if concept.whole.is_some_and(|whole| text.has(whole)) {
             return 1.0;
         }

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use daybook_domain::index::IndexedDocument;
 
-use super::query::{Phrase, Query, TermIx};
+use crate::query::{Phrase, Query, TermIx};
 use daybook_text::tokens::for_each_indexed_token;
 
 /// Added to the positions of each further field, so that no phrase matches across two fields.
 const FIELD_GAP: u32 = 1 << 20;
 
 /// Whether a document contains every phrase of a question.
-pub(super) fn has_phrases(query: &Query, document: &IndexedDocument) -> bool {
+pub fn has_phrases(query: &Query, document: &IndexedDocument) -> bool {
     if query.phrases().is_empty() {
         return true;
     }

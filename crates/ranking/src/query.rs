@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::stopwords::{QuestionLanguage, blank_unspaced_stop_words, is_light_word, is_stop_word};
+use crate::stopwords::{QuestionLanguage, blank_unspaced_stop_words, is_light_word, is_stop_word};
 use daybook_text::tokens::{TextToken, TokenKind, for_each_token, indexed_parts};
 
 /// Most terms of one question. Each further term finds more texts and costs a look-up.
@@ -138,7 +138,7 @@ impl Query {
 
 impl Concept {
     /// Whether an answer may leave it out: a light word, or one of these.
-    pub(super) fn is_light_or(&self, unsaid: &[&str]) -> bool {
+    pub fn is_light_or(&self, unsaid: &[&str]) -> bool {
         let word = self.word.as_deref();
         self.is_light || word.is_some_and(|word| unsaid.contains(&word))
     }

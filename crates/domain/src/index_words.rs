@@ -1,31 +1,23 @@
-//! Which documents contain a word, and what ranking needs of each: rows of the index, in memory.
+//! Which documents contain a word, and what ranking needs of each, in memory.
 //!
-//! Answers are those of the rows (`queries`, `outlines`). Words are compared by their numbers, as ranking does.
+//! Words are compared by their numbers, as ranking does. A search goes through thousands of places of these lists, so they are
+//! in this crate, which is compiled for speed.
 //!
-//! Not here: when it is read (`held_index`).
+//! Not here: where documents are read from, and when they are read again (the stores).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use daybook_domain::index::{
-    CandidateQuery, DocumentNo, DocumentOutline, SearchFilter, TermStats, Terms,
-};
-use daybook_domain::limits::COUNTED;
 use foldhash::fast::RandomState;
-use rusqlite::{Connection, Row};
 
-use super::super::connection::Fault;
-use super::super::outlines::outline_of_row;
-use super::super::queries::AdmittedOwners;
-use crate::documents::admits;
+use crate::index::{CandidateQuery, DocumentNo, DocumentOutline, SearchFilter, TermStats, Terms};
+use crate::limits::COUNTED;
 
-/// Most changed documents that are read while a search waits: some ten microseconds each.
-const READ_AT_ONCE: usize = 2048;
 /// Bytes of a document besides its numbers: its place in the maps.
 const OVERHEAD: usize = 128;
 
-/// All documents with outlines, by their words.
+/// All documents of an index with outlines, by their words.
 #[derive(Debug, Default)]
-pub(in crate::sqlite) struct IndexWords {
+pub struct IndexWords {
     documents: HashMap<i64, HeldDocument, RandomState>,
     /// Their numbers, in order.
     numbers: BTreeSet<i64>,
@@ -36,11 +28,15 @@ pub(in crate::sqlite) struct IndexWords {
     bytes: usize,
 }
 
+/// A document of a tenant, by the store's numbers.
 #[derive(Debug)]
-struct HeldDocument {
-    tenant: i64,
-    owner: i64,
-    outline: DocumentOutline,
+pub struct HeldDocument {
+    /// The number of its tenant.
+    pub tenant: i64,
+    /// The number of what it belongs to, which a filter names.
+    pub owner: i64,
+    /// What ranking needs of it.
+    pub outline: DocumentOutline,
 }
 
 impl HeldDocument {
@@ -51,23 +47,41 @@ impl HeldDocument {
     }
 
     fn terms(&self) -> impl Iterator<Item = u32> {
-        let own: HashSet<u32> = self.outline.terms.0.iter().copied().collect();
+        let own: HashSet<u32, RandomState> = self.outline.terms.0.iter().copied().collect();
         own.into_iter().filter(|term| *term > Terms::OPEN)
     }
 }
 
-/// The columns of a document, which [`IndexWords::put`] reads.
-const COLUMNS: &str = "SELECT origin, at, terms, vectors, doc, tenant_no, owner FROM ix_docs
-    LEFT JOIN ix_vectors USING (doc)";
+/// The owners whose documents a search may see, by the store's numbers.
+#[derive(Debug, Clone, Default)]
+pub struct AdmittedOwners {
+    /// `None` for all.
+    pub only: Option<HashSet<i64, RandomState>>,
+    /// None of these.
+    pub except: HashSet<i64, RandomState>,
+}
+
+impl AdmittedOwners {
+    /// Whether an owner's documents may be seen.
+    #[must_use]
+    pub fn admits(&self, owner: i64) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&owner))
+            && (self.except.is_empty() || !self.except.contains(&owner))
+    }
+}
 
 impl IndexWords {
-    /// Reads all documents; `None` when they take more than `most` bytes.
-    pub(super) fn read_all(tx: &Connection, most: usize) -> Result<Option<Self>, Fault> {
+    /// Holds many documents in any order, until they take more than `most` bytes; `None` where they do.
+    ///
+    /// # Errors
+    /// The first error of `documents`.
+    pub fn of_all<E>(
+        documents: impl Iterator<Item = Result<HeldDocument, E>>,
+        most: usize,
+    ) -> Result<Option<Self>, E> {
         let mut all = Self::default();
-        let mut find = tx.prepare(COLUMNS)?;
-        let mut rows = find.query([])?;
-        while let Some(row) = rows.next()? {
-            all.put(row, Vec::push)?;
+        for document in documents {
+            all.put(document?, Vec::push);
             if all.bytes > most {
                 return Ok(None);
             }
@@ -78,55 +92,17 @@ impl IndexWords {
         Ok(Some(all))
     }
 
-    /// Reads the documents that changed after the change `known`, and returns the number of the last change. `None` where
-    /// they are too many for a search that waits, or the first of them are not recorded any more.
-    pub(super) fn catch_up(&mut self, tx: &Connection, known: i64) -> Result<Option<i64>, Fault> {
-        let mut find =
-            tx.prepare_cached("SELECT change_no, doc FROM ix_changes WHERE change_no >= ?")?;
-        let changes = find.query_map([known], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let changes: Vec<(i64, i64)> = changes.collect::<Result<_, _>>()?;
-        let is_whole = known == 0 || changes.first().is_some_and(|(first, _)| *first == known);
-        let changed: BTreeSet<i64> = changes.iter().map(|(_, doc)| *doc).collect();
-        if !is_whole || changed.len() > READ_AT_ONCE {
-            return Ok(None);
-        }
-        for doc in changed {
-            self.read(tx, doc)?;
-        }
-        Ok(Some(changes.last().map_or(known, |(last, _)| *last)))
-    }
-
-    /// Reads a document again, which may be gone.
-    fn read(&mut self, tx: &Connection, doc: i64) -> Result<(), Fault> {
-        self.forget(doc);
-        let mut find = tx.prepare_cached(&format!("{COLUMNS} WHERE doc = ?"))?;
-        let mut rows = find.query([doc])?;
-        while let Some(row) = rows.next()? {
-            self.put(row, |holding, doc| {
-                let at = holding.partition_point(|held| held.age() < doc.age());
-                holding.insert(at, doc);
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Bytes in memory, roughly.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
+    /// Holds one more document.
+    pub fn insert(&mut self, document: HeldDocument) {
+        self.put(document, |holding, doc| {
+            let at = holding.partition_point(|held| held.age() < doc.age());
+            holding.insert(at, doc);
+        });
     }
 
     /// Adds a document, to the list of each of its terms with `add`.
-    fn put(
-        &mut self,
-        row: &Row<'_>,
-        add: impl Fn(&mut Vec<DocumentNo>, DocumentNo),
-    ) -> Result<(), Fault> {
-        let doc = DocumentNo(row.get(4)?);
-        let document = HeldDocument {
-            tenant: row.get(5)?,
-            owner: row.get(6)?,
-            outline: outline_of_row(doc, row)?,
-        };
+    fn put(&mut self, document: HeldDocument, add: impl Fn(&mut Vec<DocumentNo>, DocumentNo)) {
+        let doc = document.outline.doc;
         for term in document.terms() {
             add(self.holding.entry(term).or_default(), doc);
         }
@@ -134,15 +110,15 @@ impl IndexWords {
         self.bytes += document.bytes();
         self.documents.insert(doc.0, document);
         self.numbers.insert(doc.0);
-        Ok(())
     }
 
-    fn forget(&mut self, doc: i64) {
-        let Some(document) = self.documents.remove(&doc) else {
+    /// Forgets a document, which may not be held.
+    pub fn forget(&mut self, doc: DocumentNo) {
+        let Some(document) = self.documents.remove(&doc.0) else {
             return;
         };
-        self.numbers.remove(&doc);
-        let age = DocumentNo(doc).age();
+        self.numbers.remove(&doc.0);
+        let age = doc.age();
         for term in document.terms() {
             if let Some(holding) = self.holding.get_mut(&term)
                 && let Ok(at) = holding.binary_search_by_key(&age, |held| held.age())
@@ -156,8 +132,15 @@ impl IndexWords {
         self.bytes -= document.bytes();
     }
 
+    /// Bytes in memory, roughly.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// How often tokens occur in a tenant's documents.
-    pub(in crate::sqlite) fn term_stats(&self, tenant: i64, tokens: &[String]) -> TermStats {
+    #[must_use]
+    pub fn term_stats(&self, tenant: i64, tokens: &[String]) -> TermStats {
         let documents = self.counts.get(&tenant).copied().unwrap_or_default();
         let is_only_tenant = documents == self.documents.len();
         let most = usize::try_from(COUNTED).unwrap_or(usize::MAX);
@@ -178,19 +161,20 @@ impl IndexWords {
     }
 
     /// The documents of all steps, each once.
-    pub(in crate::sqlite) fn matches(
+    #[must_use]
+    pub fn matches(
         &self,
         tenant: i64,
         steps: &[CandidateQuery],
         (filter, owners): (&SearchFilter, &AdmittedOwners),
     ) -> Vec<DocumentNo> {
-        let mut seen = HashSet::new();
+        let mut seen: HashSet<DocumentNo, RandomState> = HashSet::default();
         let mut found = Vec::new();
         let is_admitted = |doc: &DocumentNo| {
             self.documents.get(&doc.0).is_some_and(|document| {
                 document.tenant == tenant
                     && owners.admits(document.owner)
-                    && admits(filter, *doc, document.outline.origin)
+                    && filter.admits(*doc, document.outline.origin)
             })
         };
         for step in steps {
@@ -217,7 +201,8 @@ impl IndexWords {
     }
 
     /// What ranking needs of a tenant's documents, in the order asked for.
-    pub(in crate::sqlite) fn outlines(
+    #[must_use]
+    pub fn outlines(
         &self,
         tenant: i64,
         docs: &[DocumentNo],
@@ -236,12 +221,8 @@ impl IndexWords {
     }
 
     /// The messages around messages, in the order of their numbers.
-    pub(in crate::sqlite) fn surroundings(
-        &self,
-        tenant: i64,
-        docs: &[DocumentNo],
-        reach: usize,
-    ) -> Vec<DocumentNo> {
+    #[must_use]
+    pub fn surroundings(&self, tenant: i64, docs: &[DocumentNo], reach: usize) -> Vec<DocumentNo> {
         let mut found = Vec::new();
         for doc in docs.iter().filter(|doc| doc.is_said()) {
             let (first, last) = (doc.0 & !i64::from(u32::MAX), doc.0 | i64::from(u32::MAX));
