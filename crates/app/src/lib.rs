@@ -32,6 +32,7 @@ mod backup;
 #[cfg(feature = "interfaces")]
 mod cli;
 mod clock;
+mod compressed;
 mod folders;
 #[cfg(feature = "interfaces")]
 mod hooks;

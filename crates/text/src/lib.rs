@@ -22,6 +22,7 @@
 pub mod calls;
 pub mod citation_block;
 pub mod cut;
+pub mod digits;
 pub mod fence;
 pub mod han;
 pub mod indexed;

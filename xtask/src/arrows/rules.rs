@@ -248,7 +248,8 @@ pub(super) struct DecidedFloors {
 pub(super) const DECIDED_FLOORS: &[DecidedFloors] = &[DecidedFloors {
     parent: "app",
     floors: &[
-        &["process", "folders", "toml_text"],
+        &["compressed", "process", "toml_text"],
+        &["folders"],
         &["clock", "settings"],
         &["terminal"],
         &["models", "setup"],

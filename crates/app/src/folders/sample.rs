@@ -5,15 +5,19 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::data_folder::home;
+use crate::compressed::compressed_text;
 
-/// A file of the sample: its name and its text.
+/// A file of the sample: its name and its text, which the build compressed.
 macro_rules! sample {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../sample/", $name)))
+        (
+            $name,
+            include_bytes!(concat!(env!("OUT_DIR"), "/sample/", $name, ".zlib")),
+        )
     };
 }
 
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &[u8]); 6] = [
     sample!("chat/spring-outing.jsonl"),
     sample!("claude-code/1d93b7f4-20ce-4f6e-8b15-7a0e4c9d2f66.jsonl"),
     sample!("claude-code/5e7a1c02-6b1d-4c0e-9a41-2f8d60b3c7e1.jsonl"),
@@ -36,14 +40,15 @@ pub(crate) fn root() -> Result<PathBuf> {
 /// Writes the sample below `root`, and returns its folder.
 pub(crate) fn unpack(root: &Path) -> Result<PathBuf> {
     let folder = root.join("sample");
-    for (name, text) in FILES {
+    for (name, compressed) in FILES {
+        let text = compressed_text(compressed);
         let path = folder.join(name);
         let parent = path.parent().unwrap_or(&folder);
         std::fs::create_dir_all(parent)
             .and_then(|()| match std::fs::read_to_string(&path) {
                 // Unchanged files keep their times, so that a second import finds nothing new.
                 Ok(present) if present == text => Ok(()),
-                _ => replace_file(&path, text),
+                _ => replace_file(&path, &text),
             })
             .with_context(|| format!("the sample cannot be written to {}", path.display()))?;
     }

@@ -3,26 +3,23 @@
 //! It is generated from the routes by `UPDATE_OPENAPI=1 cargo test -p daybook-app openapi`, and committed, so that a change
 //! of it is seen in review, and so that the program need not hold the code that makes it. A test compares the two.
 
-use std::io::Read;
 use std::sync::LazyLock;
 
 use anyhow::Context as _;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use flate2::read::ZlibDecoder;
 
 use super::described_routes::described_routes;
 use super::docs;
 use super::fault::HttpFault;
+use crate::compressed::compressed_text;
 
 /// The document, in the form in which it is published. The build compressed it.
 pub(super) static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
-    let compressed: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.zlib"));
-    let mut text = String::new();
-    ZlibDecoder::new(compressed)
-        .read_to_string(&mut text)
-        .expect("the build compressed a text");
-    text
+    compressed_text(include_bytes!(concat!(
+        env!("OUT_DIR"),
+        "/openapi.json.zlib"
+    )))
 });
 
 described_routes!(document, page);

@@ -432,6 +432,18 @@ fn a_users_purge_takes_their_sessions_their_memory_and_their_name() {
 }
 
 #[test]
+fn a_memory_whose_history_is_damaged_or_half_removed_is_purged() {
+    let place = TestPlace::new();
+    place.stdout(&["remember", "the lighthouse opens at nine"]);
+    place.stdout(&["update"]);
+    let head = place.root().join("users/ada/memory/.git/HEAD");
+    std::fs::remove_file(head).unwrap();
+    place.stdout(&["purge", "--user", "ada", "--yes"]);
+    check_gone(&place.root(), &["lighthouse".to_owned()]);
+    assert!(!place.root().join("users").exists());
+}
+
+#[test]
 fn a_purge_shows_what_it_would_take_and_asks() {
     let place = marked_place(2, 1);
     let label = label_of(&place, 0, &place.json(&["sessions"]));

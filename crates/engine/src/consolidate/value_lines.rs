@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use daybook_domain::{EventSeq, Evidence, ObservationKind, SessionId};
+use daybook_text::digits::digit_runs;
 use daybook_text::lazy_pattern::LazyPattern;
 
 use super::content::{ContentWords, subject_words};
@@ -76,14 +77,17 @@ pub(super) fn drop_outdated_words(observations: &mut [MergedObservation]) {
     let outdated = outdated_numbers(observations);
     let statements = observations.iter_mut();
     for merged in statements.filter(|merged| merged.kind != ObservationKind::Value) {
-        let shown: Vec<String> = merged.context.iter().flat_map(|it| numbers(it)).collect();
+        let shown = merged.context.iter().flat_map(|it| digit_runs(it));
+        let shown: Vec<&str> = shown.collect();
         if shown.is_empty() {
             continue;
         }
         let mut events = merged.evidence.iter().flat_map(events_of);
         let is_outdated = events.any(|event| {
             let of_event = outdated.get(&event).into_iter().flatten();
-            of_event.into_iter().any(|number| shown.contains(number))
+            of_event
+                .into_iter()
+                .any(|number| shown.contains(&&**number))
         });
         if is_outdated {
             merged.context = None;
@@ -106,7 +110,7 @@ fn outdated_numbers(
                 outdated
                     .entry(event)
                     .or_default()
-                    .extend(numbers(&value.text));
+                    .extend(digit_runs(&value.text).map(str::to_owned));
             }
         }
     }
@@ -158,14 +162,8 @@ fn why_suffix(value: &MergedObservation) -> String {
 
 /// Whether all numbers of a text are those of a value.
 fn names_one_number(said: &str, value: &str) -> bool {
-    let own: Vec<String> = numbers(value).collect();
-    numbers(said).all(|number| own.contains(&number))
-}
-
-/// The numbers of a text, in digits.
-fn numbers(text: &str) -> impl Iterator<Item = String> {
-    let runs = text.split(|c: char| !c.is_ascii_digit());
-    runs.filter(|run| !run.is_empty()).map(str::to_owned)
+    let own: Vec<&str> = digit_runs(value).collect();
+    digit_runs(said).all(|number| own.contains(&number))
 }
 
 #[cfg(test)]

@@ -6,15 +6,15 @@
 //! Not here: the search (`search`), and the record of lines a session was shown (`hook_events::shown_lines`).
 
 use daybook_domain::{Citation, EventId, Origin, SessionId, Timestamp};
+use daybook_ranking::confidence::Likelihood;
+use daybook_ranking::query::Query;
+use daybook_ranking::rank::ScoreParts;
 use jiff::tz::TimeZone;
 
 use super::from_files::asks_for_page;
 use super::host_text::{HostText, plain};
 use super::search::excerpt::from_best_passage;
 use super::search::{RankedAnswer, RecallResult};
-use daybook_ranking::confidence::Likelihood;
-use daybook_ranking::query::Query;
-use daybook_ranking::rank::ScoreParts;
 use daybook_text::fence::{enclose, escape};
 use daybook_text::recalled::{Stripped, strip};
 

@@ -1,9 +1,9 @@
 use daybook_domain::Tenant;
 use daybook_domain::index::MemoryLayer;
-
-use super::*;
 use daybook_ranking::confidence::{ConfidenceSignals, RecallConfidence};
 use daybook_ranking::rank::ScoreParts;
+
+use super::*;
 use daybook_text::recalled::{Stripped, strip};
 
 fn session(host_id: &str) -> SessionId {

@@ -235,8 +235,11 @@ pub(super) async fn remove_scope(
     let is_link = fs::symlink_metadata(path.parent().unwrap_or(&path))
         .is_ok_and(|found| found.file_type().is_symlink());
     let has_history = || !is_link && path.join(".git").is_dir();
-    let open = has_history().then(|| Folder::open(&path, FilesConfig::default()));
-    let open = open.transpose()?;
+    let open = match has_history().then(|| Folder::open(&path, FilesConfig::default())) {
+        // Nothing can be written there: it is damaged, or another process is removing it.
+        None | Some(Err(FilesError::NotARepository { .. })) => None,
+        Some(open) => Some(open?),
+    };
     // A process that writes the folder may have read what goes, and indexes what it has written: it ends first.
     let wait = worker.limits.folder_wait;
     let lock = open.as_ref().map(|open| open.try_lock(wait)).transpose()?;

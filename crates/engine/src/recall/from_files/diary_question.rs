@@ -4,14 +4,13 @@
 
 use std::sync::LazyLock;
 
-use daybook_text::lazy_pattern::LazyPattern;
-use daybook_text::tokens::index_text;
-use jiff::civil::Date;
-
 use daybook_ranking::dates::named_days;
 use daybook_ranking::query::Query;
 use daybook_ranking::question_kind::matches_any;
 use daybook_ranking::stopwords::is_stop_word;
+use daybook_text::lazy_pattern::LazyPattern;
+use daybook_text::tokens::index_text;
+use jiff::civil::Date;
 
 /// Least share of what else the question is about that an entry names.
 const LEAST_SHARE: f64 = 0.6;

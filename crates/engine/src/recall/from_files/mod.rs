@@ -15,6 +15,7 @@ use daybook_domain::index::MemoryLayer;
 use daybook_domain::page::read_all;
 use daybook_domain::seams::{RecallStore, ScopeState, ScopeStore, Store};
 use daybook_domain::{Citation, Reach, Scope, ScopeKind, StoreError, Tenant, Timestamp};
+use daybook_ranking::confidence::Likelihood;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
@@ -24,7 +25,6 @@ use super::persons_words::use_persons_words;
 use super::search::answers::resolve;
 use super::search::{ANSWERS, RankedAnswer, RecallQuestion, RecallResult};
 use crate::files::reindex::split_citation;
-use daybook_ranking::confidence::Likelihood;
 
 /// The score of a line of what was asked for.
 const SCORE: f64 = 0.95;

@@ -4,10 +4,9 @@
 
 use std::sync::LazyLock;
 
-use daybook_text::lazy_pattern::LazyPattern;
-
 use daybook_ranking::query::Query;
 use daybook_ranking::stopwords::is_stop_word;
+use daybook_text::lazy_pattern::LazyPattern;
 
 /// What a question asks for, of all that is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,6 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use daybook_domain::index::{DocumentKind, DocumentNo, IndexedDocument, MemoryLayer};
 use daybook_domain::seams::RecallStore;
 use daybook_domain::{Citation, EventSeq, ScopeKind, SessionId, StoreError, Tenant};
+use daybook_ranking::lexical::{LexicalQuery, QueryTermCounts};
+use daybook_ranking::phrases::has_phrases;
+use daybook_ranking::rank::RecallCandidate;
 use daybook_text::tokens::passages::passage_starts;
 
 use super::candidates::CandidateFetcher;
@@ -15,9 +18,6 @@ use super::replies::put_to_its_reply;
 use super::rule_first::COMPARED_LINES;
 use super::{ANSWERS, RankedAnswer};
 use crate::recall::agents_rules::AgentsRules;
-use daybook_ranking::lexical::{LexicalQuery, QueryTermCounts};
-use daybook_ranking::phrases::has_phrases;
-use daybook_ranking::rank::RecallCandidate;
 
 /// Most ranges of lines, and most events of a range, that an entry's answer names.
 const EVENTS_SHOWN: usize = 50;

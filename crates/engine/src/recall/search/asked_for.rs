@@ -9,6 +9,9 @@
 //! Not here: statements that end each other (`outdated`, `newest_first`).
 
 use daybook_domain::Timestamp;
+use daybook_ranking::dates::Dates;
+use daybook_ranking::question_kind::matches_any;
+use daybook_text::digits::digit_runs;
 
 use super::RankedAnswer;
 use super::asked_forms::{
@@ -17,8 +20,6 @@ use super::asked_forms::{
 };
 use super::cause_first::asks_for_cause;
 use super::newest_first::asks_for_past;
-use daybook_ranking::dates::Dates;
-use daybook_ranking::question_kind::matches_any;
 
 /// The first answers, which are compared.
 pub(super) const COMPARED: usize = 20;
@@ -71,10 +72,11 @@ impl AskedFor {
     }
 
     /// The bonus of an answer; `late` is 0 for the earliest of those compared, and 1 for the latest.
-    fn bonus(self, answer: &RankedAnswer, late: f64, own_numbers: &[String]) -> f64 {
+    fn bonus(self, answer: &RankedAnswer, late: f64, own_numbers: &[&str]) -> f64 {
         let text = answer.text.as_str();
-        let holds_number =
-            || numbers(text).any(|it| !own_numbers.contains(&it)) || NUMBER_IN_WORDS.is_match(text);
+        let holds_number = || {
+            digit_runs(text).any(|it| !own_numbers.contains(&it)) || NUMBER_IN_WORDS.is_match(text)
+        };
         let mut bonus = 0.0;
         if self.number && holds_number() {
             bonus += NUMBER;
@@ -117,12 +119,6 @@ fn begins_with_finding(text: &str) -> bool {
     FOUND_IN_TEXT.is_match(&text[..text.floor_char_boundary(FINDING_BEGINS)])
 }
 
-/// The numbers of a text in digits.
-fn numbers(text: &str) -> impl Iterator<Item = String> {
-    let runs = text.split(|c: char| !c.is_ascii_digit());
-    runs.filter(|run| !run.is_empty()).map(str::to_owned)
-}
-
 /// Orders the first answers again, those with what the question asks for before others of nearly their score.
 pub(super) fn place_asked_for_first(
     mut answers: Vec<RankedAnswer>,
@@ -136,7 +132,7 @@ pub(super) fn place_asked_for_first(
     let (Some(earliest), Some(latest)) = (times().min(), times().max()) else {
         return answers;
     };
-    let own: Vec<String> = numbers(question).collect();
+    let own: Vec<&str> = digit_runs(question).collect();
     for answer in first.iter_mut() {
         answer.parts.asked =
             asked.bonus(answer, share_of_time(answer.time, earliest, latest), &own);

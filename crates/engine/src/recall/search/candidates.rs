@@ -6,7 +6,6 @@
 use daybook_domain::index::{CandidateQuery, DocumentNo, MemoryLayer, SearchFilter};
 use daybook_domain::seams::RecallStore;
 use daybook_domain::{Reach, StoreError, Tenant, Timestamp, vector};
-
 use daybook_ranking::rank::{Documents, REACH, RankingQuery, RecallCandidate, score};
 use daybook_ranking::selection::{best_messages, surrounded};
 

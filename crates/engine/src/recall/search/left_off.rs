@@ -7,15 +7,15 @@
 use std::sync::LazyLock;
 
 use daybook_domain::index::MemoryLayer;
+use daybook_ranking::lexical::LexicalQuery;
+use daybook_ranking::query::Concept;
+use daybook_ranking::question_kind::matches_any;
 use daybook_text::lazy_pattern::LazyPattern;
 
 use super::newest_first::{words_in, words_of};
 use super::{RankedAnswer, place_first, put_first};
 use crate::consolidate::LEFT_OFF;
 use crate::files::layout::BRANCHES;
-use daybook_ranking::lexical::LexicalQuery;
-use daybook_ranking::query::Concept;
-use daybook_ranking::question_kind::matches_any;
 
 /// The lines of memory files, of which the best is chosen.
 pub(super) const COMPARED_LINES: usize = 40;

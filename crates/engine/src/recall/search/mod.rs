@@ -31,15 +31,6 @@ use daybook_domain::{
     EventSeq, ObservationId, ObservationKind, ObservationOrigin, Origin, Reach, Scope, SessionId,
     StoreError, Tenant, Timestamp,
 };
-pub use outdated::Replacement;
-pub(super) use outdated::rests_on;
-use question_vector::{QuestionVector, question_vector};
-
-use tracing::field::Empty;
-use tracing::{Span, debug_span};
-
-use crate::consolidate::PersonsStatement;
-use crate::stage::within;
 use daybook_ranking::akin::AkinWords;
 use daybook_ranking::confidence::{Likelihood, RecallConfidence};
 use daybook_ranking::dates::Dates;
@@ -50,6 +41,15 @@ use daybook_ranking::question_kind::asks_what_holds;
 use daybook_ranking::rank::{RankingQuery, RecallCandidate, ScoreParts};
 use daybook_ranking::relevance::{QueryWeights, RELEVANT_SHARE};
 use daybook_ranking::selection::{best_first, confidence};
+pub use outdated::Replacement;
+pub(super) use outdated::rests_on;
+use question_vector::{QuestionVector, question_vector};
+
+use tracing::field::Empty;
+use tracing::{Span, debug_span};
+
+use crate::consolidate::PersonsStatement;
+use crate::stage::within;
 
 /// Most answers to one question.
 pub const ANSWERS: usize = 100;

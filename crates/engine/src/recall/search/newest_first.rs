@@ -10,14 +10,14 @@ use std::sync::LazyLock;
 
 use daybook_domain::index::{MemoryLayer, Terms};
 use daybook_domain::{ObservationOrigin, Origin};
+use daybook_ranking::lexical::{LexicalQuery, QueryTermCounts};
+use daybook_ranking::query::Concept;
+use daybook_ranking::question_kind::matches_any;
 use daybook_text::lazy_pattern::LazyPattern;
 use daybook_text::tokens::index_text;
 
 use super::RankedAnswer;
 use crate::consolidate::says_change;
-use daybook_ranking::lexical::{LexicalQuery, QueryTermCounts};
-use daybook_ranking::query::Concept;
-use daybook_ranking::question_kind::matches_any;
 
 /// The first answers, which are compared.
 pub(super) const COMPARED: usize = 6;

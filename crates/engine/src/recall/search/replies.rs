@@ -7,6 +7,7 @@
 
 use daybook_domain::index::{DocumentNo, IndexedDocument, MemoryLayer};
 use daybook_domain::{Citation, Origin, StoreError};
+use daybook_ranking::rank::RecallCandidate;
 use daybook_text::fence::one_line;
 use daybook_text::prose::prefix_of;
 use daybook_text::sentences::{Sentence, sentences};
@@ -14,7 +15,6 @@ use daybook_text::sentences::{Sentence, sentences};
 use super::RankedAnswer;
 use super::candidates::CandidateFetcher;
 use super::excerpt::from_best_passage;
-use daybook_ranking::rank::RecallCandidate;
 
 /// The first answers, whose replies are looked for.
 const COMPARED: usize = 6;

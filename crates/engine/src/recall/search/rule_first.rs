@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 
 use daybook_domain::index::MemoryLayer;
 use daybook_domain::{ObservationKind, ObservationOrigin};
+use daybook_ranking::lexical::{LexicalQuery, QueryTermCounts};
+use daybook_ranking::question_kind::matches_any;
 use daybook_text::lazy_pattern::LazyPattern;
 
 use super::newest_first::words_in;
 use super::{RankedAnswer, place_first, put_first};
 use crate::consolidate::holds_rules;
-use daybook_ranking::lexical::{LexicalQuery, QueryTermCounts};
-use daybook_ranking::question_kind::matches_any;
 
 /// The first answers, among which the rule is looked for.
 const COMPARED: usize = 8;

@@ -6,6 +6,7 @@ use daybook_domain::seams::{
     IndexWriter, ObservationStore, PlaceStore, SessionLog, SupersessionStore,
 };
 use daybook_domain::{EventId, Evidence, NewEvent, Observation, Supersession, SupersessionReason};
+use daybook_ranking::confidence::Likelihood;
 use daybook_store::MemoryStore;
 use daybook_testkit::fixtures::{
     EventFixture, append, at, event, evidence, observation, project, project_scope, session,
@@ -16,7 +17,6 @@ use proptest::prelude::*;
 
 use super::super::embedding::embed_all;
 use super::*;
-use daybook_ranking::confidence::Likelihood;
 use daybook_testkit::fixtures::unruly_text;
 use daybook_text::indexed::indexed_tokens;
 use daybook_text::tokens::outlined_text;

@@ -4,12 +4,12 @@
 //! which answers it.
 
 use daybook_domain::index::MemoryLayer;
+use daybook_ranking::lexical::{LexicalQuery, QueryTermCounts};
+use daybook_ranking::query::Concept;
 
 use super::newest_first::words_of;
 use super::{RankedAnswer, place_first, put_first};
 use crate::consolidate::VALUES;
-use daybook_ranking::lexical::{LexicalQuery, QueryTermCounts};
-use daybook_ranking::query::Concept;
 
 /// The first answers, among which the line is looked for.
 pub(super) const COMPARED: usize = 16;
