@@ -20,9 +20,11 @@ const KEPT: usize = 4096;
 /// Terms, each with the cosine of the angle between its vector and another's.
 type AkinTerms = Arc<[(u32, f32)]>;
 
-/// The akin terms of words, by the model and the word. What a model finds near never changes.
-static KNOWN: LazyLock<Mutex<HashMap<(String, String), AkinTerms, RandomState>>> =
-    LazyLock::new(Mutex::default);
+/// Akin terms, by the model and the word.
+type KnownTerms = HashMap<(String, String), AkinTerms, RandomState>;
+
+/// What was asked for before. What a model finds near never changes.
+static KNOWN: LazyLock<Mutex<KnownTerms>> = LazyLock::new(Mutex::default);
 
 /// Words whose vectors lie near those of a question's words.
 #[derive(Default)]
