@@ -65,8 +65,7 @@ impl AdmittedOwners {
     /// Whether an owner's documents may be seen.
     #[must_use]
     pub fn admits(&self, owner: i64) -> bool {
-        self.only.as_ref().is_none_or(|only| only.contains(&owner))
-            && (self.except.is_empty() || !self.except.contains(&owner))
+        self.only.as_ref().is_none_or(|only| only.contains(&owner)) && !self.except.contains(&owner)
     }
 }
 

@@ -4,7 +4,8 @@
 //! texts that a store fetches for it ([`plan`]). Each text is then scored by its outline ([`lexical`], [`akin`], [`rank`]). The best
 //! are gone on with ([`selection`]), and tell how likely the question was discussed at all ([`confidence`]).
 //!
-//! Every function depends on its arguments alone: nothing here reads a store, a file or a clock. It is a crate of its own because
+//! Every result depends on its arguments alone: nothing here reads a store, a file or a clock, and what is kept between calls is
+//! only which words a model finds near another. It is a crate of its own because
 //! each recall runs through it hundreds of times, so that it is compiled for speed where the engine is compiled for size.
 //!
 //! Not here: which answers are shown, and in what order those stand that change each other (`daybook_engine::recall`).

@@ -87,7 +87,7 @@ pub(super) fn drop_outdated_words(observations: &mut [MergedObservation]) {
             let of_event = outdated.get(&event).into_iter().flatten();
             of_event
                 .into_iter()
-                .any(|number| shown.contains(&&**number))
+                .any(|number| shown.contains(&number.as_str()))
         });
         if is_outdated {
             merged.context = None;
