@@ -143,8 +143,8 @@ pub struct WorkLimits {
     pub window: WindowLimits,
     /// How much of what memory holds already an extractor is given with it.
     pub known: KnownLimits,
-    /// Sessions that this process extracts concurrently; 0: none. More gains nothing without a model to
-    /// wait for.
+    /// Sessions that this process extracts concurrently; 0: none. Without a model to wait for, more than there are cores
+    /// gains nothing.
     pub parallel: usize,
     /// Whether what older rules for secrets let pass is redacted again. A caller that waits for an answer goes
     /// without: rewriting the database file cannot be interrupted.

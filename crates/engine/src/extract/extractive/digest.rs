@@ -10,11 +10,12 @@ use std::collections::BTreeMap;
 
 use daybook_domain::extraction::CitedText;
 use daybook_domain::{Digest, Event, ObservationKind as Kind, Timestamp};
+use daybook_text::wishes::wishes;
 
 use super::clauses::shorten;
 use super::done;
 use super::habits::find_habits;
-use super::lexicon::english;
+use super::lexicon::{Cue, english};
 use super::open_ends::asked_back;
 use super::outcome::{ReplyStatus, count_commits, course, reply_status};
 use super::scored_draft::{MAX_COMPOSED, ScoredDraft};
@@ -55,11 +56,7 @@ pub(super) fn window_digest(
         Some((n, ReplyStatus::AskedBack)) => asked_back(talk.events_of_turn(n).iter().copied()),
         Some((_, ReplyStatus::None | ReplyStatus::Given)) | None => None,
     };
-    // Where people talk, only a question waits for an answer: "great catching up, take it easy!" does not.
-    let waits = |n: usize| {
-        let turn = &talk.turns[n];
-        talk.kind_at(turn) == ConversationKind::Work || turn.prose.iter().any(Sentence::is_question)
-    };
+    let waits = |n: usize| waits_for_answer(talk, &talk.turns[n]);
     let place = events.iter().rev().find_map(|e| e.place.as_ref());
     let dated = || {
         events
@@ -138,6 +135,37 @@ fn with_title(turn: &HumanTurn<'_>) -> Option<String> {
 
 fn trim_cut(text: &str) -> &str {
     text.trim_end_matches([':', ' '])
+}
+
+/// Cues of a message to an agent that something is to come of.
+const WAITING: [Cue; 6] = [
+    Cue::Request,
+    Cue::Order,
+    Cue::AsksPlainly,
+    Cue::Trouble,
+    Cue::Complaint,
+    Cue::Report,
+];
+
+/// Whether a message without a reply waits for one. Where people talk, only a question does: "great catching up, take it
+/// easy!" does not. Where an agent works, what was broken off does, and what asks, wishes or complains; "live since
+/// Thursday, all fine" does not.
+fn waits_for_answer(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> bool {
+    if turn.prose.iter().any(Sentence::is_question) {
+        return true;
+    }
+    if talk.kind_at(turn) != ConversationKind::Work {
+        return false;
+    }
+    let is_plain = turn.refused_call.is_none() && !turn.interrupting && !turn.is_pasted();
+    let Some(lexicon) = turn.lexicon.filter(|_| is_plain) else {
+        return true;
+    };
+    let has_cue = |sentence: &Sentence| {
+        let low = sentence.low.as_str();
+        WAITING.iter().any(|cue| lexicon.has_cue(*cue, low))
+    };
+    turn.prose.iter().any(has_cue) || !wishes(turn.words).is_empty()
 }
 
 /// The last sentences of a message, as many as fit; `None` if they mean nothing alone: "all four".

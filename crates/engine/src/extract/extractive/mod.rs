@@ -46,6 +46,9 @@ mod words;
 pub mod worth;
 
 use std::collections::HashSet;
+use std::panic::resume_unwind;
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
 
 use async_trait::async_trait;
 use daybook_domain::quarantine::QuarantineReason;
@@ -54,12 +57,18 @@ use daybook_domain::{Digest, EventSeq, ObservationKind};
 pub(crate) use context::REFUSED_PLAN;
 pub use daybook_text::lexicon::LANGUAGES;
 use daybook_text::{han, lexicon, prose, sentences};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
 
 #[cfg(test)]
 use super::ObservationDraft;
-use super::{ExtractError, Extractor, ExtractorOutput, LookBack, Window};
+use super::{ExtractError, Extractor, ExtractorOutput, KnownMemory, LookBack, Window};
 use scored_draft::{ScoredDraft, best_of_each_turn};
 use turns::{LOOK_BACK, WindowConversation};
+
+/// Turns of threads that extract: more than there are cores would take turns of those who wait for an answer.
+static TURNS: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, usize::from)));
 
 /// The extractor that asks no model. See the module's documentation for what it keeps.
 #[derive(Debug, Clone, Copy, Default)]
@@ -150,7 +159,24 @@ impl Extractor for Extractive {
         }
     }
 
+    /// Runs on a thread of its own: a worker's sessions share one, which meanwhile reads and stores others.
     async fn extract(&self, window: Window<'_>) -> Result<ExtractorOutput, ExtractError> {
-        Ok(self.extract_window(window))
+        let (session, is_redone) = (window.session.clone(), window.is_redone);
+        let (before, events) = (window.before.to_vec(), window.events.to_vec());
+        let _turn = TURNS.acquire().await;
+        let extracting = spawn_blocking(move || {
+            Extractive.extract_window(Window {
+                session: &session,
+                before: &before,
+                events: &events,
+                known: KnownMemory::default(),
+                is_redone,
+            })
+        });
+        match extracting.await {
+            Ok(extracted) => Ok(extracted),
+            // A defect is this session's, and reported by who isolates it.
+            Err(ended) => resume_unwind(ended.into_panic()),
+        }
     }
 }

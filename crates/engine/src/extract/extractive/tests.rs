@@ -670,6 +670,33 @@ fn the_last_request_is_told_with_whether_it_was_answered() {
 }
 
 #[test]
+fn a_last_message_that_wants_nothing_waits_for_no_answer() {
+    let is_answered = |last: &str| {
+        let talk = format!(
+            "human: add a header to the ledger\ncall Bash: ls\nok: ledger.txt\nassistant: Done.\nhuman: {last}"
+        );
+        extracted(&events(&talk)).digest.unwrap().answered
+    };
+    for report in [
+        "it runs on 8.1 since thursday morning, all fine, two warnings in the log",
+        "applied. the upgrade is through, pgbouncer next week",
+        "schöne ostern dann, ich bin bis dienstag weg",
+    ] {
+        assert!(is_answered(report), "{report}");
+    }
+    for wish in [
+        "we don't need the test of the auto strategy",
+        "with the sessions we want to be explicit about what deletion means",
+        "the header is missing in the second file",
+        "move the reader into its own module",
+        "can you move the reader into its own module?",
+        "bitte noch die zweite datei anpassen",
+    ] {
+        assert!(!is_answered(wish), "{wish}");
+    }
+}
+
+#[test]
 fn the_agents_last_question_is_told_when_it_asks_how_something_should_be() {
     let check = |dialogue: &str, expected: Option<(&str, u32)>| {
         let digest = extracted(&events(dialogue)).digest.unwrap();
