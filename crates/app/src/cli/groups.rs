@@ -1,6 +1,6 @@
 //! The commands by what a person wants to do, as `daybook --help` lists them.
 
-use crate::terminal::wrap::wrapped;
+use crate::terminal::wrap::{columns, wrapped_to};
 
 /// Columns before what a command does.
 const INDENT: usize = 15;
@@ -68,11 +68,12 @@ Operate
 
 /// The groups, fitted into the terminal.
 pub(super) fn listed() -> String {
+    let columns = columns();
     let lines = GROUPS
         .lines()
         .map(|line| match line.split_at_checked(INDENT) {
             Some((name, about)) if line.starts_with("  ") => {
-                name.to_owned() + &wrapped(about, INDENT)
+                name.to_owned() + &wrapped_to(columns, about, INDENT)
             }
             Some(_) | None => line.to_owned(),
         });

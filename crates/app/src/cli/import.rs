@@ -26,7 +26,7 @@ use super::update::{as_json, count_due_sessions};
 use super::{CommonArgs, can_ask, disclosure, first_run, watch};
 use crate::background::host_folders;
 use crate::backup::archive::is_archive;
-use crate::clock::SystemClock;
+use crate::clock::{SystemClock, local_zone};
 use crate::folders::hosts::{TranscriptFile, transcripts_in};
 use crate::folders::transcript_places::{TranscriptFolder, files_in_projects, transcript_folders};
 use crate::folders::{data_folder, sample};
@@ -340,7 +340,7 @@ impl ImportCommand {
     }
 
     fn filter(&self) -> Result<TranscriptFilter> {
-        let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
+        let zone = local_zone();
         let since = |text| since(text, SystemClock.now(), zone);
         Ok(TranscriptFilter {
             since: self.since.as_deref().map(since).transpose()?,

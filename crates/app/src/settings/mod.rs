@@ -54,6 +54,8 @@ use models::ModelChoices;
 use sources::SettingsLayer;
 use table::{ALL, Setting};
 
+use crate::clock::local_zone;
+
 pub(crate) use duration::{parse_duration, spelled};
 pub(crate) use import::{with_setting, with_value, without_name};
 pub(crate) use sources::SettingSource;
@@ -429,7 +431,7 @@ fn login_name() -> String {
 
 fn zone(name: &str) -> Option<TimeZone> {
     match name {
-        "local" => Some(TimeZone::try_system().unwrap_or(TimeZone::UTC)),
+        "local" => Some(local_zone()),
         name => TimeZone::get(name).ok(),
     }
 }

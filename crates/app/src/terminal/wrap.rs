@@ -18,7 +18,12 @@ pub(crate) fn columns() -> Option<usize> {
 
 /// The text, wrapped at word borders; it begins behind `indent` columns, and so does each further line.
 pub(crate) fn wrapped(text: &str, indent: usize) -> String {
-    match columns() {
+    wrapped_to(columns(), text, indent)
+}
+
+/// The same for so many columns: each look at the terminal is a call of the system.
+pub(crate) fn wrapped_to(columns: Option<usize>, text: &str, indent: usize) -> String {
+    match columns {
         Some(columns) => wrap(text, indent, columns.saturating_sub(indent).max(NARROWEST)),
         None => text.to_owned(),
     }
