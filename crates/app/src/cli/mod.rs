@@ -22,7 +22,6 @@ mod history;
 mod homes;
 mod hook;
 mod import;
-mod import_archive;
 mod import_summary;
 mod jobs;
 mod manual;

@@ -24,6 +24,7 @@ pub(crate) mod sources;
 mod spend;
 pub(crate) mod table;
 pub(crate) mod vectors;
+pub(crate) mod zone;
 
 #[cfg(test)]
 mod models_tests;
@@ -53,8 +54,7 @@ use mem0::Mem0Settings;
 use models::ModelChoices;
 use sources::SettingsLayer;
 use table::{ALL, Setting};
-
-use crate::clock::local_zone;
+use zone::zone;
 
 pub(crate) use duration::{parse_duration, spelled};
 pub(crate) use import::{with_setting, with_value, without_name};
@@ -427,13 +427,6 @@ fn login_name() -> String {
     named
         .filter(|name| !name.trim().is_empty())
         .unwrap_or_else(|| "you".to_owned())
-}
-
-fn zone(name: &str) -> Option<TimeZone> {
-    match name {
-        "local" => Some(local_zone()),
-        name => TimeZone::get(name).ok(),
-    }
 }
 
 /// Parses a scope such as `project/tidepool`.

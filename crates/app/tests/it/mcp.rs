@@ -778,6 +778,9 @@ fn a_line_without_end_takes_no_memory() {
         let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
         kib.expect("its memory")
     };
+    // The first question reads what every later one needs.
+    client.send(&call_of(1, "push"));
+    client.receive();
     let before = most(&client);
     let part = "x".repeat(1 << 20);
     let input = client.input.as_mut().expect("an open pipe");

@@ -9,9 +9,9 @@ use daybook_engine::jobs::purge::PURGED;
 use daybook_engine::jobs::rebuild_index;
 use daybook_store::transfer;
 
-use super::CommonArgs;
-use super::export::print_summary;
 use crate::backup::archive::read_archive;
+use crate::cli::CommonArgs;
+use crate::cli::export::print_summary;
 use crate::folders::data_folder::{self, display_path};
 use crate::models::embedding::embed_waiting;
 use crate::process::{block_on, stop_on_interrupt};
