@@ -19,10 +19,10 @@ const STATEMENT_WORDS: usize = 2;
 const OPENING: usize = 60;
 
 /// Abbreviations after whose full stop a sentence goes on.
-const ABBREVIATIONS: [&str; 27] = [
+const ABBREVIATIONS: [&str; 30] = [
     "e.g.", "i.e.", "vs.", "etc.", "approx.", "incl.", "dr.", "prof.", "mr.", "mrs.", "st.",
     "z.b.", "d.h.", "u.a.", "z.t.", "ca.", "bzw.", "inkl.", "exkl.", "evtl.", "ggf.", "vgl.",
-    "nr.", "str.", "p.ej.", "sr.", "sra.",
+    "nr.", "str.", "p.ej.", "sr.", "sra.", "dra.", "mme.", "mlle.",
 ];
 /// What stands behind the number of a day in German: "am 22. oktober".
 const GERMAN_MONTHS: [&str; 12] = [
@@ -261,6 +261,7 @@ mod tests {
             &["Ich habe am 22. Oktober einen Termin.", "Danach nicht."],
         );
         check("ab 15.8. ist zu. ok", &["ab 15.8. ist zu.", "ok"]);
+        check("ask mme. arnal there. ok", &["ask mme. arnal there.", "ok"]);
         check(
             "480 inkl. Strom bei Dr. Reuter",
             &["480 inkl. Strom bei Dr. Reuter"],

@@ -670,6 +670,18 @@ fn the_last_request_is_told_with_whether_it_was_answered() {
 }
 
 #[test]
+fn the_name_of_a_kind_of_things_is_no_rule() {
+    let found = extracted(&events(
+        "human: so for the learnings i think of:\n  1. General purpose for future sessions in this repo\n  2. Specific things related to a part of the code\ncall Bash: ls\nok: a.rs\nassistant: Done.",
+    ));
+    let lines: Vec<String> = found.drafts.iter().map(draft_line).collect();
+    assert!(
+        lines.iter().all(|line| !line.contains("General purpose")),
+        "{lines:?}"
+    );
+}
+
+#[test]
 fn a_last_message_that_wants_nothing_waits_for_no_answer() {
     let is_answered = |last: &str| {
         let talk = format!(
