@@ -19,8 +19,8 @@ pub(super) fn zone(name: &str) -> Option<TimeZone> {
 
 /// This machine's time zone; UTC where it cannot be found out.
 ///
-/// The zone's own file is read where it can be: a search by name lists the files of all zones first, which takes as long as
-/// a tenth of a hook.
+/// The zone's own file is read where it can be: a search by name lists the files of all zones first, and an agent waits for
+/// its hooks.
 pub(crate) fn local_zone() -> TimeZone {
     let is_named = std::env::var_os("TZ").is_some();
     let linked = linked_zone().filter(|_| !is_named);
