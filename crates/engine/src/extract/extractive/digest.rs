@@ -137,9 +137,8 @@ fn trim_cut(text: &str) -> &str {
     text.trim_end_matches([':', ' '])
 }
 
-/// Cues of a message to an agent that something is to come of.
-const WAITING: [Cue; 6] = [
-    Cue::Request,
+/// Cues of a message to an agent that something is to come of, besides those of its wishes.
+const WAITING: [Cue; 5] = [
     Cue::Order,
     Cue::AsksPlainly,
     Cue::Trouble,

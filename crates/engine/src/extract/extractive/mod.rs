@@ -15,11 +15,15 @@
 mod actions;
 #[cfg(test)]
 mod chat_tests;
+#[cfg(test)]
+mod choice_tests;
 mod choices;
 mod classify;
 mod clauses;
 mod context;
 mod digest;
+#[cfg(test)]
+mod digest_tests;
 mod done;
 mod fiction;
 #[cfg(test)]
@@ -161,9 +165,9 @@ impl Extractor for Extractive {
 
     /// Runs on a thread of its own: a worker's sessions share one, which meanwhile reads and stores others.
     async fn extract(&self, window: Window<'_>) -> Result<ExtractorOutput, ExtractError> {
+        let _turn = TURNS.acquire().await;
         let (session, is_redone) = (window.session.clone(), window.is_redone);
         let (before, events) = (window.before.to_vec(), window.events.to_vec());
-        let _turn = TURNS.acquire().await;
         let extracting = spawn_blocking(move || {
             Extractive.extract_window(Window {
                 session: &session,
