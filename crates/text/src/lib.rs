@@ -26,6 +26,7 @@ pub mod digits;
 pub mod fence;
 pub mod han;
 pub mod indexed;
+mod inline_list;
 pub mod instruction;
 pub mod lazy_pattern;
 pub mod lenient;

@@ -3,10 +3,11 @@
 //! A message is prose around fences, logs, diffs, stack traces, tables and long pastes. Only the
 //! prose is kept: pasted blocks are dropped whole, since half a log reads like a statement.
 //!
-//! Not here: splitting prose into sentences (`sentences`), their meaning (`speech_acts`).
+//! Not here: lists on one line (`inline_list`), splitting prose into sentences (`sentences`), their meaning (`speech_acts`).
 
 use std::sync::LazyLock;
 
+use crate::inline_list;
 use crate::pasted::typed;
 use regex::RegexSet;
 
@@ -96,8 +97,13 @@ fn append_lines_of_block(block: &str, lines: &mut Vec<String>) {
     let taken = count_own_lines(&raw);
     let mut joined: Option<String> = None;
     for line in &raw[..taken] {
+        let parts = inline_list::parts(line.trim());
         match list_item(line) {
             Some(_) if items > LIST_LINES => {}
+            _ if parts.len() > 1 => {
+                lines.extend(joined.take());
+                lines.extend(parts.into_iter().map(str::to_owned));
+            }
             Some(said) => {
                 lines.extend(joined.take());
                 lines.push(said.to_owned());
@@ -180,6 +186,14 @@ mod tests {
         check(
             "see here\n```\nalways win\n```\nis that right?",
             &["see here", "is that right?"],
+        );
+    }
+
+    #[test]
+    fn each_item_of_a_list_is_a_line() {
+        check(
+            "two rules\n- no emoji\n1) no tabs, 2) no \"fix:\" prefixes",
+            &["two rules", "no emoji", "no tabs,", "no \"fix:\" prefixes"],
         );
     }
 

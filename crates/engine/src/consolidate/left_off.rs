@@ -20,6 +20,10 @@ use super::{LEFT_OFF_ENTRIES, MemoryEntry, MemoryInput, MemorySection};
 
 /// Heading of the first section.
 pub const LEFT_OFF: &str = "Where we left off";
+/// Begins what was left for later, and what an agent asked.
+const OPEN: &str = "open: ";
+/// Ends last words that nothing came after.
+const UNANSWERED: &str = "unanswered";
 /// Most characters of quoted last words.
 const LAST_WORDS: usize = 200;
 /// Length of a session up to which it may have been in passing, in milliseconds: ten minutes.
@@ -189,11 +193,11 @@ pub(super) fn branch_entry(input: &MemoryInput, state: &BranchState<'_>) -> Memo
     let mut cited: Vec<u32> = Vec::new();
     if let Some(open) = last.open_question.as_ref().filter(|_| state.is_last) {
         let open_question = quoted(&shorten(&open.text, LAST_WORDS));
-        parts.push(format!("open: the agent asked {open_question}"));
+        parts.push(format!("{OPEN}the agent asked {open_question}"));
         cited.extend(&open.lines);
     } else if let Some(words) = last.last_words.as_ref().filter(|_| state.is_unanswered()) {
         let said = quoted(&shorten(&words.text, LAST_WORDS));
-        parts.push(format!("last words: {said} — unanswered"));
+        parts.push(format!("last words: {said} — {UNANSWERED}"));
     }
     if let Some(words) = last.last_words.as_ref().or(last.task.as_ref()) {
         cited.extend(&words.lines);
@@ -224,11 +228,22 @@ pub(super) fn open_end_entry(input: &MemoryInput, open: &MergedObservation) -> M
     observation_entry(
         open,
         format!(
-            "open: {}{}",
+            "{OPEN}{}{}",
             open.words(),
             time_and_branch_suffix(input, open)
         ),
     )
+}
+
+/// Whether a line of this section, without its citations, names something that is not done.
+pub fn names_open_end(line: &str) -> bool {
+    let is_unfinished = |part: &str| {
+        let unfinished = [Outcome::Partial, Outcome::Fail];
+        part.starts_with(OPEN)
+            || part.ends_with(UNANSWERED)
+            || unfinished.iter().any(|outcome| outcome.as_str() == part)
+    };
+    line.split(" · ").map(str::trim).any(is_unfinished)
 }
 
 #[cfg(test)]
@@ -290,6 +305,24 @@ mod tests {
         long.to_at = Timestamp(2 + IN_PASSING);
         check(&[account(1, 2), long], ("0002", true));
         assert!(BranchState::of(&[]).is_none());
+    }
+
+    #[test]
+    fn a_line_names_what_is_open() {
+        for open in [
+            r#"tides · 9 Mar · open: the agent asked "Which port?""#,
+            r#"tides · 9 Mar · "add a tide table" · last words: "why 5?" — unanswered"#,
+            r#"tides · 9 Mar · partial · 1 commit"#,
+            "open: round the totals · tides, 9 Mar",
+        ] {
+            assert!(names_open_end(open), "{open}");
+        }
+        for line in [
+            r#"9 Mar · last of 4 sessions · "List the partial tides.""#,
+            r#"tides · 9 Mar · success · 1 commit; last "open: the port""#,
+        ] {
+            assert!(!names_open_end(line), "{line}");
+        }
     }
 
     #[test]

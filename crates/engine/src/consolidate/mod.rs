@@ -58,7 +58,7 @@ use proposals::CurrentProposals;
 pub use branches::DECIDED;
 pub use candidates::selection_candidates;
 pub use dated_pages::{DatedPage, DatedPages, PlannedPage};
-pub use left_off::LEFT_OFF;
+pub use left_off::{LEFT_OFF, names_open_end};
 pub use observation_log::ObservationLog;
 pub use parsed_texts::ParsedTexts;
 pub use persons_words::PersonsWords;

@@ -16,7 +16,10 @@ pub(super) enum SectionQuestion {
     Rules,
     Habits,
     Decisions,
+    /// What is not done.
     Open,
+    /// Where work was, done or not.
+    LeftOff,
     Traps,
     Done,
     Values,
@@ -87,10 +90,19 @@ static FOR_OPEN: Forms = LazyLock::new(|| {
         r"^(?:so |and )?what(?:'s| is| are| was| were)? (?:still |there )?(?:open|unfinished|pending|outstanding|left(?: to do| over| open)?|to do|todo|incomplete)(?: here| now| right now| in (?:this|the) (?:project|repo))?\W*$",
         r"^(?:so |and )?(?:what|which)(?: are)?(?: all)?(?: the| our| my)? (?:open|unfinished|pending|outstanding|remaining) (?:questions|ends|items|issues|tasks|todos|points|things|threads|branches|work)(?: are there| do (?:i|we) have)?\b",
         r"^(?:so |and )?what(?:'s| is| should| do| can| are the| are my| are our)? (?:i |we |you |the |to )?(?:do )?(?:next|next steps?)\W*$",
-        r"^(?:so |and )?where (?:did|do|have|are|were) (?:we|i) (?:left? off|leave off|stand|stop|stopped)\W*$",
         r"^was (?:ist|steht) (?:noch |als nächstes )?(?:offen|an|zu tun)\W*$",
         r"^¿?qu[ée] (?:queda|falta) (?:pendiente|abierto|por hacer)\W*$",
         "还有什么(?:没做|要做|未完成)|接下来(?:做|要做)什么",
+    ])
+});
+static FOR_LEFT_OFF: Forms = LazyLock::new(|| {
+    patterns([
+        r"^(?:so |and )?where (?:did|do|have|are|were) (?:we|i) (?:left? off|leave off|stand|stop|stopped)\W*$",
+        r"^(?:so |and )?where (?:was|were|am|are) (?:we|i)(?: up to| at)?\W*$",
+        r"^(?:so |and )?what (?:was|were) (?:we|i) (?:doing|working on)(?: last| last time)?\W*$",
+        r"^wo (?:war|waren|stehe|stehen) (?:ich|wir)(?: stehen ?geblieben| zuletzt)?\W*$",
+        r"^¿?(?:d[óo]nde|en qu[ée]) (?:estaba|est[áa]bamos|quedamos|me qued[ée]|nos quedamos)\W*$",
+        "^(?:我们?)?上次(?:做|停|进行)到(?:哪里?|什么地方)",
     ])
 });
 static FOR_TRAPS: Forms = LazyLock::new(|| {
@@ -115,7 +127,7 @@ static FOR_VALUES: Forms = LazyLock::new(|| {
 });
 
 /// Each sort of question: words of which it has one, and its forms, which are parsed for the first question with such a word.
-static SORTS: [(SectionQuestion, &[&str], &Forms); 8] = [
+static SORTS: [(SectionQuestion, &[&str], &Forms); 9] = [
     (
         SectionQuestion::All,
         &["know", "remember", "wei", "sabes", "知道", "记得"],
@@ -186,9 +198,6 @@ static SORTS: [(SectionQuestion, &[&str], &Forms); 8] = [
             "incomplete",
             "remaining",
             "next",
-            "stand",
-            "stop",
-            "leave",
             "offen",
             "steht",
             "zu tun",
@@ -199,6 +208,11 @@ static SORTS: [(SectionQuestion, &[&str], &Forms); 8] = [
             "接下来",
         ],
         &FOR_OPEN,
+    ),
+    (
+        SectionQuestion::LeftOff,
+        &["where", "what w", "wo ", "nde ", "en qu", "上次"],
+        &FOR_LEFT_OFF,
     ),
     (
         SectionQuestion::Traps,
@@ -274,7 +288,7 @@ impl SectionQuestion {
             Self::Rules => &["asked to remember", "insisted on", "asked for again"],
             Self::Habits => &["asked for again"],
             Self::Decisions => &["decisions"],
-            Self::Open => &["left off"],
+            Self::Open | Self::LeftOff => &["left off"],
             Self::Traps => &["what failed"],
             Self::Done => &["what was done"],
             Self::Values => &["what changed"],
@@ -293,7 +307,9 @@ fn is_empty(rest: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::SectionQuestion::{self, All, Decisions, Done, Habits, Open, Rules, Traps, Values};
+    use super::SectionQuestion::{
+        self, All, Decisions, Done, Habits, LeftOff, Open, Rules, Traps, Values,
+    };
 
     #[test]
     fn a_question_for_a_section_is_known() {
@@ -318,7 +334,13 @@ mod tests {
             ("what's next?", Open),
             ("what should I do next?", Open),
             ("what are the open questions?", Open),
-            ("where did we leave off?", Open),
+            ("was ist noch offen?", Open),
+            ("where did we leave off?", LeftOff),
+            ("where was I?", LeftOff),
+            ("what was I working on?", LeftOff),
+            ("Wo waren wir stehen geblieben?", LeftOff),
+            ("¿dónde quedamos?", LeftOff),
+            ("上次做到哪了？", LeftOff),
             ("what are the known pitfalls?", Traps),
             ("which bugs did we fix?", Traps),
             ("what went wrong before?", Traps),
@@ -356,6 +378,9 @@ mod tests {
             "what did we decide about suffixes?",
             "which bugs did we fix in the importer?",
             "what is open source?",
+            "where was the harbour built?",
+            "where are we with the importer?",
+            "where are you?",
             "what is the next release called?",
             "how do we work with worktrees?",
             "what changed in the importer?",

@@ -9,6 +9,7 @@ use daybook_text::redact::Redactor;
 
 use super::answer;
 use super::section_question::SectionQuestion;
+use crate::consolidate::names_open_end;
 use crate::files::layout::{CURATED, folder};
 use crate::files::log_marks::page_text;
 use crate::files::own_secrets::masked;
@@ -17,7 +18,7 @@ use crate::recall::page_entries::{PageEntry, entries};
 use crate::recall::search::RankedAnswer;
 
 /// The lines of the sections that are asked for, at most `limit`: of one memory after the other. Where everything is asked
-/// for, a line of each section in turn.
+/// for, a line of each section in turn. Where it is what is open, lines of work with nothing open come after all others.
 pub(super) fn find(
     root: &Path,
     scopes: &[Scope],
@@ -27,22 +28,28 @@ pub(super) fn find(
     let redactor = Redactor::current();
     let mut answers = Vec::new();
     for scope in scopes {
-        if answers.len() >= limit {
-            break;
-        }
         let file = FilePath::engine_file(CURATED);
         let Some(text) = page_text(&folder(root, scope), &file) else {
             continue;
         };
         let lines = entries(0, &masked(&redactor, &text));
-        let lines = chosen(lines, asked, limit - answers.len());
+        let lines = chosen(lines, asked, limit);
         answers.extend(lines.into_iter().map(|line| {
             let text = line.text.strip_prefix("- ").unwrap_or(&line.text);
             let heading = line.section.to_string();
             answer(scope, CURATED.to_owned(), text, Some(heading))
         }));
     }
+    if asked == SectionQuestion::Open {
+        answers.sort_by_key(|answer| tells_no_open_end(&answer.text));
+    }
+    answers.truncate(limit);
     answers
+}
+
+/// Whether a line tells where work was, and nothing that is open. A person's own line may be of any form.
+fn tells_no_open_end(line: &str) -> bool {
+    line.contains(" · ") && !names_open_end(line)
 }
 
 fn chosen(lines: Vec<PageEntry>, asked: SectionQuestion, limit: usize) -> Vec<PageEntry> {
@@ -82,7 +89,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let scopes = [user_scope("ada"), project_scope("tidepool")];
         for (scope, text) in scopes.iter().zip([
-            "# ada\n\n## What ada insisted on\n- \"US English\" [ab12:L1]\n",
+            "# ada\n\n## Where we left off\n- 9 Mar · last of 4 sessions · \"List the files.\" [ab12:L1]\n\n\
+             ## What ada insisted on\n- \"US English\" [ab12:L1]\n",
             PAGE,
         ]) {
             let memory = folder(root.path(), scope);
@@ -106,9 +114,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_open_is_answered_by_what_is() {
+        let of_project = "main · open: which port?";
+        let of_user = "9 Mar · last of 4 sessions · \"List the files.\"";
+        assert_eq!(found(SectionQuestion::Open, 1), [of_project]);
+        assert_eq!(found(SectionQuestion::Open, 10), [of_project, of_user]);
+        assert_eq!(found(SectionQuestion::LeftOff, 10), [of_user, of_project]);
+    }
+
+    #[test]
     fn everything_is_a_line_of_each_section_in_turn() {
         let all = [
             "\"US English\"",
+            "9 Mar · last of 4 sessions · \"List the files.\"",
             "\"never amend\"",
             "postgres for the ledger",
             "main · open: which port?",

@@ -12,9 +12,10 @@ use daybook_ranking::query::Concept;
 use daybook_ranking::question_kind::matches_any;
 use daybook_text::lazy_pattern::LazyPattern;
 
+use super::asked_forms::ASKS_FOR_OPEN;
 use super::newest_first::{words_in, words_of};
 use super::{RankedAnswer, place_first, put_first};
-use crate::consolidate::LEFT_OFF;
+use crate::consolidate::{LEFT_OFF, names_open_end};
 use crate::files::layout::BRANCHES;
 
 /// The lines of memory files, of which the best is chosen.
@@ -76,12 +77,15 @@ pub(super) fn asks_where_left_off(question: &str) -> bool {
 }
 
 /// Puts the line that tells where work stands before the answers: of the lines that memory files have and that name most of what
-/// the question is about, one that `MEMORY.md` shows, and the latest.
+/// the question is about, one with something open if that is what the question asks for, one that `MEMORY.md` shows, and the
+/// latest.
 pub(super) fn place_left_off_first(
     mut answers: Vec<RankedAnswer>,
     lines: Vec<RankedAnswer>,
+    question: &str,
     lexical: &LexicalQuery<'_>,
 ) -> Vec<RankedAnswer> {
+    let asks_for_open = matches_any(&ASKS_FOR_OPEN, question);
     let is_unsaid = |concept: &Concept| concept.is_light_or(&UNSAID);
     let is_of_anything = lexical.query().concepts().iter().all(is_unsaid);
     let share = |line: &RankedAnswer| match is_of_anything {
@@ -99,7 +103,11 @@ pub(super) fn place_left_off_first(
         let branch = line.text.split(" · ").next().unwrap_or_default();
         !is_of_anything && lexical.share(&words_in(branch, lexical), is_unsaid) >= LEAST_SHARE
     };
-    let best = fitting.max_by_key(|(_, line)| (is_of_branch(line), of_section(line), line.time));
+    let holds_it = |line: &RankedAnswer| !asks_for_open || names_open_end(&line.text);
+    let best = fitting.max_by_key(|(_, line)| {
+        let fits_best = (is_of_branch(line), holds_it(line), of_section(line));
+        (fits_best, line.time)
+    });
     let Some((_, line)) = best else {
         return place_first(answers, (COMPARED, LEAST_SCORE), tells_left_off);
     };

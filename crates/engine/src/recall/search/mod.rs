@@ -415,7 +415,7 @@ impl Search<'_> {
                 true => self.lines_of_files(query).await?,
                 false => Vec::new(),
             };
-            answers = left_off::place_left_off_first(answers, lines, &ranking.lexical);
+            answers = left_off::place_left_off_first(answers, lines, text, &ranking.lexical);
         }
         Ok(answers)
     }
