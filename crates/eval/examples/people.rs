@@ -170,6 +170,9 @@ fn show_misses(person: &PersonReport) {
         };
         println!("\n{} ({}, {rank})", wrong.question, wrong.class);
         println!("  shown: {}", wrong.shown.replace('\n', " "));
+        if let Some(right) = &wrong.right {
+            println!("  right: {}", right.replace('\n', " "));
+        }
     }
     println!();
     let misleading = person.misleading.iter();

@@ -54,7 +54,11 @@ fn item(line: &str, (at, length): (usize, usize), mark: &str) -> Option<(usize, 
     let rest = &line[at + length..];
     let text = rest.trim_start();
     let is_apart = mark == "、" || text.len() < rest.len();
-    let names_something = text.starts_with(|c: char| c.is_alphabetic() || "\"'`“„«".contains(c));
+    let is_bracketed = matches!(mark, ")" | "、");
+    let begins_item = |c: char| {
+        c.is_alphabetic() || (is_bracketed && c.is_ascii_digit()) || "\"'`“„«".contains(c)
+    };
+    let names_something = text.starts_with(begins_item);
     let low = text.to_lowercase();
     let is_day = mark == "." && MONTHS.iter().any(|month| low.starts_with(month));
     let begins = stands_apart && is_border && is_apart && names_something && !is_day;
@@ -94,6 +98,10 @@ mod tests {
                 &["dos cosas:", "sin cebolla", "\"gracias\" al final"],
             ),
             ("1、不要葱，2、少放盐", &["不要葱，", "少放盐"]),
+            (
+                "so 1) 28 april is off. 2) price: twelve",
+                &["so", "28 april is off.", "price: twelve"],
+            ),
         ] {
             assert_eq!(parts(line), expected);
         }

@@ -167,6 +167,20 @@ const SECTIONS: [(Cue, &str); 35] = [
     (Cue::Habit, "habit"),
 ];
 
+/// Words that people also type without their apostrophe. "its" and "were" are other words.
+const APOSTROPHES: [&str; 7] = [
+    "n't", "that's", "what's", "let's", "i'm", "you're", "they're",
+];
+
+/// A pattern that matches such words with and without their apostrophe.
+fn without_apostrophe(pattern: &str) -> String {
+    APOSTROPHES
+        .iter()
+        .fold(pattern.to_owned(), |pattern, word| {
+            pattern.replace(word, &word.replace('\'', "'?"))
+        })
+}
+
 /// The cues of one section. Patterns are built when first needed: most windows need few of them.
 #[derive(Debug)]
 struct CueSet {
@@ -184,7 +198,7 @@ impl CueSet {
         let patterns = || {
             self.lines
                 .iter()
-                .map(|(_, pattern)| with_word_letters(pattern, LATIN))
+                .map(|(_, pattern)| without_apostrophe(&with_word_letters(pattern, LATIN)))
         };
         self.set.get_or_init(|| PatternSet::new(patterns()))
     }
@@ -356,6 +370,18 @@ pub fn lexicon_of(low: &str) -> Option<&'static Lexicon> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_known_without_their_apostrophe() {
+        let lexicon = &LEXICONS[0];
+        for low in ["don't rename the fields", "dont rename the fields"] {
+            assert!(lexicon.weight(Cue::Correction, low) >= 50, "{low}");
+        }
+        assert_eq!(
+            without_apostrophe(r"\b(don't|it's)\b"),
+            r"\b(don'?t|it's)\b"
+        );
+    }
 
     #[test]
     fn every_file_holds_only_known_sections_and_sound_patterns() {

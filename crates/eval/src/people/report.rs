@@ -64,6 +64,8 @@ pub struct WrongAnswer {
     pub rank: Option<usize>,
     /// What is shown of the first result.
     pub shown: String,
+    /// What is shown of the result that holds the answer; `None` beyond ten.
+    pub right: Option<String>,
 }
 
 /// A line that `MEMORY.md` should have and has not.

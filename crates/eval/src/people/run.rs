@@ -117,6 +117,7 @@ fn judge_answer(question: &KeyQuestion, result: &RetrievalResult, report: &mut P
             class: question.class.clone(),
             rank: rank.map(|rank| rank + 1),
             shown: first.map_or_else(String::new, |first| first.excerpt.clone()),
+            right: rank.map(|rank| result.results[rank].excerpt.clone()),
         });
     }
 }
