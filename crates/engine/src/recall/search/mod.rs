@@ -12,6 +12,7 @@ mod asked_forms;
 mod candidates;
 mod cause_first;
 mod deduplicate;
+mod echoes;
 pub mod excerpt;
 mod left_off;
 mod newest_first;
@@ -41,6 +42,7 @@ use daybook_ranking::question_kind::asks_what_holds;
 use daybook_ranking::rank::{RankingQuery, RecallCandidate, ScoreParts};
 use daybook_ranking::relevance::{QueryWeights, RELEVANT_SHARE};
 use daybook_ranking::selection::{best_first, confidence};
+use echoes::place_echoes_last;
 pub use outdated::Replacement;
 pub(super) use outdated::rests_on;
 use question_vector::{QuestionVector, question_vector};
@@ -367,6 +369,7 @@ impl Search<'_> {
         let compared = compared.max(asked_for::COMPARED);
         let found = fetcher.answers(&ranked, question.limit.max(compared));
         let found = place_asked_for_first(found.await?, question.text, &dates);
+        let found = place_echoes_last(found, question.text);
         let mut answers = self.place(query, &fetcher, &ranked, found).await?;
         answers.truncate(limit);
         Ok(SearchOutcome {
