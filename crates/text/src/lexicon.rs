@@ -184,21 +184,31 @@ fn without_apostrophe(pattern: &str) -> String {
 /// The cues of one section. Patterns are built when first needed: most windows need few of them.
 #[derive(Debug)]
 struct CueSet {
+    /// What each pattern begins with.
+    beginning: &'static str,
     lines: Vec<(i32, &'static str)>,
     set: OnceLock<PatternSet>,
 }
 
 impl CueSet {
-    fn of(lines: Vec<(i32, &'static str)>) -> Self {
-        let set = OnceLock::new();
-        Self { lines, set }
+    /// Lines of weights and patterns. What all patterns of a section begin with has `=` for a weight, which is 0 here.
+    fn of(mut lines: Vec<(i32, &'static str)>) -> Self {
+        let beginning = lines.iter().find(|(weight, _)| *weight == 0);
+        let beginning = beginning.map_or("", |(_, beginning)| beginning);
+        lines.retain(|(weight, _)| *weight != 0);
+        Self {
+            beginning,
+            lines,
+            set: OnceLock::new(),
+        }
     }
 
     fn set(&self) -> &PatternSet {
         let patterns = || {
             self.lines
                 .iter()
-                .map(|(_, pattern)| without_apostrophe(&with_word_letters(pattern, LATIN)))
+                .map(|(_, pattern)| format!("{}{pattern}", self.beginning))
+                .map(|pattern| without_apostrophe(&with_word_letters(&pattern, LATIN)))
         };
         self.set.get_or_init(|| PatternSet::new(patterns()))
     }
