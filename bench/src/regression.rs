@@ -1,9 +1,8 @@
 //! Small versions of the main questions, for each change: is anything twice as slow as it should be?
 //!
 //! Each check times the engine and a baseline in turn and compares their ratio with the usual one, so that a slow or busy
-//! machine changes both. The usual ratios are those of a development build, which CI has at hand; a release build is
-//! well below them. A check that takes too long is measured again, at most [`ROUNDS`] times, and its least ratio counts: a
-//! moment of noise fails nothing.
+//! machine changes both. The usual ratios are those of a development build, which CI has at hand. A check that takes too
+//! long is measured again, at most [`ROUNDS`] times, and its least ratio counts: a moment of noise fails nothing.
 
 use anyhow::{Result, bail};
 

@@ -2,14 +2,12 @@
 //!
 //! Not here: lists with an item on each line (`prose`).
 
+use crate::german_months::begins_with_month;
+
 /// What stands behind the numbers of a list. Numbers alone count only where each begins a sentence.
 const MARKS: [&str; 4] = [")", ".", "、", ""];
 /// Most items of such a list.
 const ITEMS: usize = 9;
-/// The months that a number with a full stop is a day of: "1. Oktober, 2. November".
-const MONTHS: [&str; 12] = [
-    "jan", "feb", "mär", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez",
-];
 
 /// The parts of a line: what stands before its list, and each item without its number; the whole line where it has none.
 pub(crate) fn parts(line: &str) -> Vec<&str> {
@@ -59,10 +57,9 @@ fn item(line: &str, (at, length): (usize, usize), mark: &str) -> Option<(usize, 
         c.is_alphabetic() || (is_bracketed && c.is_ascii_digit()) || "\"'`“„«".contains(c)
     };
     let names_something = text.starts_with(begins_item);
-    let low = text.to_lowercase();
-    let is_day = mark == "." && MONTHS.iter().any(|month| low.starts_with(month));
-    let begins = stands_apart && is_border && is_apart && names_something && !is_day;
-    begins.then(|| (at, line.len() - text.len()))
+    let may_begin = stands_apart && is_border && is_apart && names_something;
+    let is_day = || mark == "." && begins_with_month(text);
+    (may_begin && !is_day()).then(|| (at, line.len() - text.len()))
 }
 
 #[cfg(test)]

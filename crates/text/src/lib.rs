@@ -24,6 +24,7 @@ pub mod citation_block;
 pub mod cut;
 pub mod digits;
 pub mod fence;
+mod german_months;
 pub mod han;
 pub mod indexed;
 mod inline_list;

@@ -5,6 +5,7 @@
 //!
 //! Not here: separating a person's own sentences from pasted text (`prose`), shortening them (`clauses`).
 
+use crate::german_months::begins_with_month;
 use crate::han::word_count;
 use crate::lexicon::{Cue, Lexicon};
 use crate::prose::{prefix_of, prose_lines};
@@ -23,10 +24,6 @@ const ABBREVIATIONS: [&str; 30] = [
     "e.g.", "i.e.", "vs.", "etc.", "approx.", "incl.", "dr.", "prof.", "mr.", "mrs.", "st.",
     "z.b.", "d.h.", "u.a.", "z.t.", "ca.", "bzw.", "inkl.", "exkl.", "evtl.", "ggf.", "vgl.",
     "nr.", "str.", "p.ej.", "sr.", "sra.", "dra.", "mme.", "mlle.",
-];
-/// What stands behind the number of a day in German: "am 22. oktober".
-const GERMAN_MONTHS: [&str; 12] = [
-    "jan", "feb", "mär", "apr", "mai", "jun", "jul", "aug", "sep", "okt", "nov", "dez",
 ];
 
 /// One sentence of a person.
@@ -153,12 +150,6 @@ fn abbreviates(open: &str, rest: &str) -> bool {
         // "am 22. Oktober"
         None => is_day(number) && begins_with_month(next),
     }
-}
-
-fn begins_with_month(text: &str) -> bool {
-    let word: String = text.chars().take_while(|c| c.is_alphabetic()).collect();
-    let word = word.to_lowercase();
-    GERMAN_MONTHS.iter().any(|month| word.starts_with(month))
 }
 
 /// One line without control characters, list marks, comment marks, emoji and doubled blanks.

@@ -27,7 +27,11 @@ pub(super) fn find(
 ) -> Vec<RankedAnswer> {
     let redactor = Redactor::current();
     let mut answers = Vec::new();
+    let are_sorted = asked == SectionQuestion::Open;
     for scope in scopes {
+        if answers.len() >= limit && !are_sorted {
+            break;
+        }
         let file = FilePath::engine_file(CURATED);
         let Some(text) = page_text(&folder(root, scope), &file) else {
             continue;
@@ -40,7 +44,7 @@ pub(super) fn find(
             answer(scope, CURATED.to_owned(), text, Some(heading))
         }));
     }
-    if asked == SectionQuestion::Open {
+    if are_sorted {
         answers.sort_by_key(|answer| tells_no_open_end(&answer.text));
     }
     answers.truncate(limit);

@@ -49,7 +49,7 @@ pub(super) static ASKS_FOR_CAUSE: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| 
 
 pub(super) static ASKS_FOR_OPEN: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     [
-        r"\bwhat(?:'s| is| was| are) (?:still )?open\b|\bhow far (?:did|are|is|have|has)\b|\bwhere (?:did|do|are|were) (?:i|we) (?:stop|stand|leave)\b",
+        r"\bwhat(?:'s| is| was| are) (?:still )?open(?:\W*$| (?:on|in|for|with|at|of|here)\b)|\bhow far (?:did|are|is|have|has)\b|\bwhere (?:did|do|are|were) (?:i|we) (?:stop|stand|leave)\b",
         r"\bwhat(?:'s| is| was| are| were)? (?:\S+ ){0,2}(?:missing|untested|unfinished|undone|to do|waiting for|left)\b",
         r"\b(?:still|yet) (?:\S+ )?(?:doesn't|isn't|aren't|open|to do|missing|unfinished|left)\b|\bstill (?:aren't|isn't|haven't|hasn't)\b",
         r"\bwie weit\b|\bwas fehlt\b|\bstehen ?geblieben\b|\bnoch offen\b|\bwas ist noch\b",

@@ -16,12 +16,12 @@ use super::RankedAnswer;
 /// Most bytes of such a text.
 const SHORT: usize = 60;
 
+/// What a question begins with whose answer needs words of its own. "Was the branch merged?" is English, and needs none.
 static ASKS_FOR_MORE: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     [
-        r"\b(?:what|which|who|whose|whom|when|where|why|how)\b",
-        r"\b(?:was|welche[rnsm]?|wer|wem|wen|wessen|wann|wo|wohin|woher|warum|wieso|weshalb|wie)\b",
-        r"\b(?:qu[eé]|cu[aá]l(?:es)?|qui[eé]n(?:es)?|cu[aá]ndo|d[oó]nde|c[oó]mo|cu[aá]nt[oa]s?)\b",
-        r"\b(?:quel(?:le)?s?|qui|quand|o[uù]|comment|pourquoi|combien)\b",
+        r"^\W*(?:(?:so|and|but|ok|in|on|at|for|to|from|with|by|under|since) )*(?:what|which|who|whose|whom|when|where|why|how)\b",
+        r"^\W*(?:(?:und|aber|also|in|auf|für|mit|seit|bis|zu) )*(?:was (?:ist|sind|war|waren|haben|hat|gilt|soll|muss|wird)|welche[rnsm]?|wer|wem|wen|wessen|wann|wo|wohin|woher|warum|wieso|weshalb|wie)\b",
+        r"^\W*(?:(?:y|pero|en|a|de|con|por|para|desde|hasta) )*(?:qu[eé]|cu[aá]l(?:es)?|qui[eé]n(?:es)?|cu[aá]ndo|d[oó]nde|c[oó]mo|cu[aá]nt[oa]s?)\b",
         "什么|怎么|哪|谁|多少|几|为何",
     ]
     .into_iter()
@@ -86,6 +86,10 @@ mod tests {
     fn it_may_answer_whether_something_is_so() {
         let texts = ["squash commits", "the commits of the squash court"];
         check("should we squash commits?", &texts, texts[0]);
+        let texts = ["the branch was merged", "the merged branch is a tide's"];
+        check("was the branch merged?", &texts, texts[0]);
+        let texts = ["squash when merging", "when merging, squash is off"];
+        check("should we squash when merging?", &texts, texts[0]);
         // A negation is a word of its own.
         let texts = ["no branch names", "branches are named after tickets"];
         check("how do we name branches?", &texts, texts[0]);
