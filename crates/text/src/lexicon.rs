@@ -7,8 +7,10 @@
 //! Not here: the rules that use cues (`speech_acts` and its neighbours).
 
 use std::collections::{HashMap, HashSet};
+use std::io::Read;
 use std::sync::{LazyLock, OnceLock};
 
+use flate2::read::ZlibDecoder;
 use foldhash::fast::RandomState;
 
 use crate::han::is_chinese;
@@ -19,12 +21,13 @@ use crate::pattern_set::PatternSet;
 /// a digest, but no observations.
 pub const LANGUAGES: [&str; 5] = ["en", "de", "fr", "es", "zh"];
 
-const FILES: [&str; 5] = [
-    include_str!("lexicon/en.txt"),
-    include_str!("lexicon/de.txt"),
-    include_str!("lexicon/fr.txt"),
-    include_str!("lexicon/es.txt"),
-    include_str!("lexicon/zh.txt"),
+/// The compressed file of each of [`LANGUAGES`].
+const FILES: [&[u8]; 5] = [
+    include_bytes!(concat!(env!("OUT_DIR"), "/en.txt.zlib")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/de.txt.zlib")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/fr.txt.zlib")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/es.txt.zlib")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/zh.txt.zlib")),
 ];
 
 /// Letters and marks that tell each of [`LANGUAGES`] from the others; they count as one common word.
@@ -77,6 +80,8 @@ pub enum Cue {
     Asks,
     /// Asks whether or not a mark says so: "how would I have known this".
     AsksPlainly,
+    /// Asks for a thing, a time, a place, a person or a number, or which of two: what answers it needs it to be understood.
+    AsksOpenly,
     /// Agrees.
     Assent,
     /// States that it worked.
@@ -129,7 +134,7 @@ pub const HABITS: [&str; 12] = [
     "compatibility",
 ];
 
-const SECTIONS: [(Cue, &str); 35] = [
+const SECTIONS: [(Cue, &str); 36] = [
     (Cue::Correction, "correction"),
     (Cue::Preference, "preference"),
     (Cue::General, "general"),
@@ -148,6 +153,7 @@ const SECTIONS: [(Cue, &str); 35] = [
     (Cue::Lasting, "lasting"),
     (Cue::Asks, "asks"),
     (Cue::AsksPlainly, "asks_plainly"),
+    (Cue::AsksOpenly, "asks_openly"),
     (Cue::Assent, "assent"),
     (Cue::Praise, "praise"),
     (Cue::Trouble, "trouble"),
@@ -171,6 +177,9 @@ const SECTIONS: [(Cue, &str); 35] = [
 const APOSTROPHES: [&str; 7] = [
     "n't", "that's", "what's", "let's", "i'm", "you're", "they're",
 ];
+
+/// What `{amount}` stands for in a pattern: a number with its unit.
+const AMOUNT: &str = r"\d+(?:[.,]\d+)? ?(?:ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|days?|weeks?|months?|[kmgt]i?b|%|percent|threads?|workers?|replicas?|retries|users|rows|words|pages|seats|bpm|fps|px|km|kg|euros?|dollars?)";
 
 /// A pattern that matches such words with and without their apostrophe.
 fn without_apostrophe(pattern: &str) -> String {
@@ -207,7 +216,9 @@ impl CueSet {
         let patterns = || {
             self.lines
                 .iter()
-                .map(|(_, pattern)| format!("{}{pattern}", self.beginning))
+                .map(|(_, pattern)| {
+                    format!("{}{pattern}", self.beginning).replace("{amount}", AMOUNT)
+                })
                 .map(|pattern| without_apostrophe(&with_word_letters(&pattern, LATIN)))
         };
         self.set.get_or_init(|| PatternSet::new(patterns()))
@@ -320,8 +331,19 @@ impl Lexicon {
     }
 }
 
-static LEXICONS: LazyLock<Vec<Lexicon>> =
-    LazyLock::new(|| FILES.iter().map(|file| Lexicon::parse(file)).collect());
+/// The text of a file, which the program keeps until it ends.
+fn text_of(file: &[u8]) -> &'static str {
+    let mut text = String::new();
+    ZlibDecoder::new(file)
+        .read_to_string(&mut text)
+        .expect("the build compressed it");
+    text.leak()
+}
+
+static LEXICONS: LazyLock<Vec<Lexicon>> = LazyLock::new(|| {
+    let parse = |file: &&[u8]| Lexicon::parse(text_of(file));
+    FILES.iter().map(parse).collect()
+});
 
 /// The languages in which a word is common, so that each word of a text is looked up once.
 static COMMON_IN: LazyLock<HashMap<&str, [bool; LANGUAGES.len()], RandomState>> =
@@ -396,7 +418,7 @@ mod tests {
     #[test]
     fn every_file_holds_only_known_sections_and_sound_patterns() {
         for file in FILES {
-            for line in file.lines().filter(|l| l.starts_with('[')) {
+            for line in text_of(file).lines().filter(|l| l.starts_with('[')) {
                 let name = line.trim_matches(['[', ']']);
                 assert!(
                     ["function", "common"].contains(&name)

@@ -84,6 +84,21 @@ struct Cli {
     command: CliCommand,
 }
 
+/// The command that hosts call many times an hour, alone: describing all commands takes a fifth of such a call.
+#[derive(Parser)]
+#[command(name = "daybook")]
+struct HookCli {
+    #[command(flatten)]
+    common: CommonArgs,
+    #[command(subcommand)]
+    command: HookAlone,
+}
+
+#[derive(Subcommand)]
+enum HookAlone {
+    Hook(hook::HookCommand),
+}
+
 #[derive(Subcommand)]
 enum CliCommand {
     #[command(about = "Import the transcripts of your agents, and learn from them")]
@@ -198,9 +213,26 @@ enum CliCommand {
     Man(manual::ManCommand),
 }
 
+/// Parses the command line. Help and messages about what cannot be parsed are those of the whole.
+fn parse() -> Result<Cli, clap::Error> {
+    let is_hook = std::env::args_os()
+        .nth(1)
+        .is_some_and(|name| name == "hook");
+    match is_hook.then(HookCli::try_parse) {
+        Some(Ok(HookCli { common, command })) => {
+            let HookAlone::Hook(command) = command;
+            Ok(Cli {
+                common,
+                command: CliCommand::Hook(command),
+            })
+        }
+        _ => Cli::try_parse(),
+    }
+}
+
 /// Runs the command of the command line.
 pub(crate) fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => return failure::report_usage(&error),
     };

@@ -1,7 +1,7 @@
 //! Context that makes a person's words understandable next month.
 //!
 //! A refusal needs the refused call; conceded words need the agent's concession;
-//! a short decision needs the agent's sentence that it answers. The agent's words are used as
+//! a short decision needs the agent's sentence that it answers, and a short answer its question. The agent's words are used as
 //! context only, marked as its own, and never as an observation.
 //!
 //! Not here: whether the words are worth keeping (`speech_acts`).
@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use daybook_domain::ObservationKind as Kind;
 
 use super::actions::{ActionKind, AgentAction};
+use super::answers::answered_question;
 use super::clauses::shorten;
 use super::done::plan_title;
 use super::lexicon::{Cue, english};
@@ -30,24 +31,24 @@ const MARK: &str = "agent: ";
 /// How the context of words against a plan begins.
 pub(crate) const REFUSED_PLAN: &str = "refused the plan";
 
-/// The context of a person's words, if they need one.
+/// The context of a person's words, from the sentence at `at`, if they need one.
 pub(super) fn find_context(
     talk: &WindowConversation<'_>,
     turn: &HumanTurn<'_>,
     kind: Kind,
-    words: &str,
+    (at, words): (usize, &str),
 ) -> Option<String> {
     if let Some(call) = turn.refused_call {
         let action = talk.actions.iter().find(|d| d.call.seq == call.seq);
         return Some(refusal(action, call.tool.as_deref()));
     }
+    let asked = || answered_question(talk, turn, (at, words));
     let sentence = match kind {
-        Kind::Correction | Kind::Decision => {
-            conceded_point(turn).or_else(|| answered_sentence(turn, kind, words))
-        }
-        Kind::Preference | Kind::Fact | Kind::Value | Kind::Fix | Kind::OpenEnd | Kind::Note => {
-            None
-        }
+        Kind::Correction | Kind::Decision => conceded_point(turn)
+            .or_else(asked)
+            .or_else(|| answered_sentence(turn, kind, words)),
+        Kind::Preference | Kind::Fact => asked(),
+        Kind::Value | Kind::Fix | Kind::OpenEnd | Kind::Note => None,
     };
     sentence.map(|text| mark_as_agent(&text))
 }

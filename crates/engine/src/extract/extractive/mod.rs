@@ -13,6 +13,7 @@
 //! Not here: the scope of a draft, merging with known observations.
 
 mod actions;
+mod answers;
 #[cfg(test)]
 mod chat_tests;
 #[cfg(test)]

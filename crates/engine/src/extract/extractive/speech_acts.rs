@@ -67,7 +67,7 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
         if lacks_its_clause(&words) {
             return None;
         }
-        let context = find_context(talk, turn, verdict.kind, &words);
+        let context = find_context(talk, turn, verdict.kind, (i, &words));
         if context.is_none() && !stands_alone(&turn.prose[i], verdict.kind, lexicon) {
             return None;
         }
