@@ -162,6 +162,16 @@ pub(super) fn content_words(low: &str) -> ContentWords {
     words_in_order(low).into_iter().collect()
 }
 
+static EVERYDAY: LazyLock<ContentWords> = LazyLock::new(|| {
+    let words = words_of("everyday").flat_map(words_in_order);
+    words.collect()
+});
+
+/// Whether a word tells no statement's subject from another's: "week", "people", "ask".
+pub(super) fn is_everyday(word: ContentWord) -> bool {
+    EVERYDAY.contains(word)
+}
+
 /// The words of a value's subject: "limit of the list" and "list limit" are one, and so is "the list", which is limited.
 pub(super) fn subject_words(subject: &str) -> ContentWords {
     let words = content_words(&lowered(subject));

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use daybook_text::lazy_pattern::{LazyPattern, constant_regex};
 use regex::Regex;
 
-use super::content::{ContentWord, ContentWords, content_words, lowered};
+use super::content::{ContentWord, ContentWords, content_words, is_everyday, lowered};
 
 pub(super) use cues::SOURCE as PATTERNS;
 pub use cues::prepare as prepare_parser;
@@ -287,7 +287,11 @@ fn settings(patterns: &[SettingPattern], clause: &str) -> Vec<Setting> {
             value: words("value"),
         }
     });
-    setting.filter(|it| !it.value.is_empty()).collect()
+    // "Tomorrow is friday" sets nothing.
+    let is_thing = |key: &ContentWords| key.is_empty() || !key.iter().all(is_everyday);
+    setting
+        .filter(|it| !it.value.is_empty() && is_thing(&it.key))
+        .collect()
 }
 
 #[cfg(test)]

@@ -7,19 +7,19 @@ use std::sync::Arc;
 
 use daybook_domain::{ObservationKind as Kind, ObservationOrigin, SupersessionReason as Reason};
 
-use crate::consolidate::content::ContentWords;
+use crate::consolidate::content::{ContentWords, is_everyday};
 use crate::consolidate::merge::MergedObservation;
 use crate::consolidate::statement::{Setting, Statement, figures};
 use crate::extract::BY;
 
 /// Least share of a denial's words that are the claim's, too.
-const OPPOSITE_SHARE: f64 = 0.65;
+const OPPOSITE_SHARE: f64 = 0.7;
 /// Fewest words that both have, unless they have no others.
 const OPPOSITE_WORDS: usize = 2;
 
 /// Fewest words besides figures that both have, to be about one thing, and their least part of the shorter statement.
 const TOPIC_WORDS: usize = 2;
-const TOPIC_PART: usize = 4;
+const TOPIC_PART: usize = 3;
 
 /// Least share of a statement's words that one which turns from it has, too.
 const TURNED_SHARE: f64 = 0.4;
@@ -95,14 +95,14 @@ fn speaks_of_self(text: &str) -> bool {
 /// Why a rule, a choice or a fact no longer holds after a later one.
 pub(super) fn ends(new: &Statement, old: &Statement) -> Option<Reason> {
     let holds = |named: &ContentWords| names(named, &old.words) && !old.denies(named);
-    if new.renamed.iter().any(holds) {
+    let is_meant = |named: &ContentWords| !has_number(named) || shares_topic(named, new, old);
+    if new.renamed.iter().any(|it| holds(it) && is_meant(it)) {
         return Some(Reason::Replaced);
     }
-    if new
-        .replaced
-        .iter()
-        .any(|named| holds(named) && (is_its_subject(named, old) || shares_topic(named, new, old)))
-    {
+    if new.replaced.iter().any(|named| {
+        let is_subject = !is_number(named) && is_its_subject(named, old);
+        holds(named) && (is_subject || shares_topic(named, new, old))
+    }) {
         return Some(Reason::Replaced);
     }
     if new.settings().any(|set| excludes(set, new, old)) {
@@ -145,14 +145,27 @@ fn names(phrase: &ContentWords, words: &ContentWords) -> bool {
 
 /// Whether a phrase is what the statement is about: what it sets, or at least half of its words.
 fn is_its_subject(phrase: &ContentWords, statement: &Statement) -> bool {
-    let in_value = |set: &Setting| names(phrase, &set.value);
+    let in_value = |set: &Setting| names(phrase, &set.value) && phrase.len() * 2 >= set.value.len();
     phrase.len() * 2 >= statement.words.len() || statement.settings().any(in_value)
 }
 
-/// Whether the statements have a word in common besides the phrase.
+/// Whether the statements have words in common besides the phrase: one where the phrase is a number ("9 instead of 6"), or
+/// that part of the shorter statement's words.
 fn shares_topic(phrase: &ContentWords, one: &Statement, other: &Statement) -> bool {
-    let mut common = one.words.shared(&other.words);
-    common.any(|word| !phrase.contains(word))
+    let common = one.topic.shared(&other.topic);
+    let common = common.filter(|word| !phrase.contains(*word)).count();
+    let shorter = one.topic.len().min(other.topic.len());
+    common > 0 && (has_number(phrase) || common * TOPIC_PART >= shorter)
+}
+
+/// Whether a phrase has a number: "60 connections".
+fn has_number(phrase: &ContentWords) -> bool {
+    phrase.iter().any(|word| word.has_digit())
+}
+
+/// Whether a phrase is a number alone, which names nothing.
+fn is_number(phrase: &ContentWords) -> bool {
+    phrase.iter().all(|word| word.has_digit())
 }
 
 /// Whether a setting of the new statement and one of the old set one key differently. A key of more words is a case of
@@ -187,9 +200,15 @@ fn is_opposite(denying: &Statement, claim: &Statement) -> bool {
 fn updates_figure(new: &Statement, old: &Statement) -> bool {
     let common = new.topic.common(&old.topic);
     let shorter = new.topic.len().min(old.topic.len());
+    let mut shared = new.topic.shared(&old.topic);
+    let is_named = shared.any(|word| !is_everyday(word));
     let is_one_topic = (common >= TOPIC_WORDS && common * TOPIC_PART >= shorter)
         || (common == 1 && shorter == 1 && new.changes);
-    is_one_topic && !new.adds && !is_other_case(new, old, common) && differ_in_a_figure(new, old)
+    is_named
+        && is_one_topic
+        && !new.adds
+        && !is_other_case(new, old, common)
+        && differ_in_a_figure(new, old)
 }
 
 /// Whether the statements speak of two things of a kind: "api pool" and "import pool", or sentences that differ in a
@@ -338,6 +357,61 @@ mod tests {
             "please use em dashes in any text",
         );
         assert_eq!(reversed, Some(Reason::Reversed));
+    }
+
+    #[test]
+    fn everyday_words_a_number_and_a_contrast_tell_no_subject() {
+        let reason = |earlier, later| ends(&Statement::parse(later), &Statement::parse(earlier));
+        for (earlier, later) in [
+            (
+                "the tower keeper gets 60 a month for oil",
+                "the new pump costs 7 a month, the contract is with barbara",
+            ),
+            (
+                "the ferry is fine, it is back at 9:30",
+                "the gull is fine too, somebody brought her back at 16:30",
+            ),
+            (
+                "boats of class 8, 6 and 5 moor in the basin",
+                "the crane came with 5 bolts instead of 6",
+            ),
+            (
+                "no ink drawings in letters to the harbour office",
+                "write two sentences for the office on the board, not a letter",
+            ),
+            (
+                "the insurance has to begin on 30 april",
+                "the gauge contract is cancelled to 30 april",
+            ),
+            (
+                "tomorrow is friday, the crew is off",
+                "not on a friday, thursday 29",
+            ),
+        ] {
+            assert_eq!(reason(earlier, later), None, "{earlier} / {later}");
+        }
+    }
+
+    #[test]
+    fn what_moves_to_another_day_is_no_longer_on_the_first() {
+        let reason = |earlier, later| ends(&Statement::parse(later), &Statement::parse(earlier));
+        for (earlier, later) in [
+            (
+                "rowing is wednesday 7.30, same pier",
+                "rowing moves to thursday, quarter to eight, from after easter",
+            ),
+            (
+                "das hafentreffen ist dienstags um neun",
+                "das hafentreffen rückt auf donnerstag",
+            ),
+            (
+                "la reunión del muelle es el lunes",
+                "la reunión del muelle pasa al jueves",
+            ),
+            ("码头例会定在周二", "码头例会改到周四"),
+        ] {
+            assert!(reason(earlier, later).is_some(), "{earlier} / {later}");
+        }
     }
 
     #[test]

@@ -264,6 +264,9 @@ impl<'s> LastPicks<'s> {
     }
 }
 
+/// Most words of a choice that says of nothing what it is about: "let's use the other one instead".
+const BARE_WORDS: usize = 4;
+
 /// The last statement of each session that set something.
 #[derive(Default)]
 struct LastSettings<'s>(WordMap<&'s SessionId, usize>);
@@ -293,7 +296,9 @@ impl<'s> LastSettings<'s> {
         let earlier = &stated[before];
         let mut choices = earlier.statement.choices.iter();
         let is_other = choices.any(|choice| choice.value.is_disjoint(ours));
-        let may = may_end(one.merged, earlier.merged);
+        let is_short = new.topic.len() <= BARE_WORDS;
+        let is_meant = is_short || new.topic.common(&earlier.statement.topic) > 0;
+        let may = is_meant && may_end(one.merged, earlier.merged);
         (is_before(earlier, one) && is_other && may).then_some(before)
     }
 }

@@ -178,6 +178,12 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Whether the agent's last message has a list to choose from.
+pub(super) fn offers_options(turn: &HumanTurn<'_>) -> bool {
+    let reply = turn.previous_reply.map_or("", |reply| reply.text.as_str());
+    !offered_options(prefix_of(reply, MAX_SEARCHED_BYTES)).is_empty()
+}
+
 /// The options of the last list in the agent's message: labels in order, from 1 or A.
 fn offered_options(asked: &str) -> Vec<OfferedOption> {
     let mut list: Vec<OfferedOption> = Vec::new();

@@ -140,6 +140,9 @@ fn find_all(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
                 !ends_in(find, &insisting) && !only_sets && !only_picks
             }),
     );
+    let spoken = last_events(&finds);
+    let answers = answers::find_answers(talk).into_iter();
+    finds.extend(answers.filter(|find| !ends_in(find, &spoken)));
     finds.extend(values);
     finds.extend(fixes::find_fixes(talk));
     finds.extend(open_ends::find_open_ends(talk));
