@@ -6,15 +6,16 @@
 )]
 
 use std::error::Error;
-use std::io::Write;
 use std::path::Path;
 use std::{env, fs};
 
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
+use miniz_oxide::deflate::compress_to_vec_zlib;
 
 /// The cue words of each language, which `src/lexicon.rs` holds.
 const LEXICONS: &str = "src/lexicon";
+
+/// The level that makes them smallest.
+const BEST: u8 = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
@@ -24,9 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let entry = entry?;
         let mut name = Path::new(&out).join(entry.file_name()).into_os_string();
         name.push(".zlib");
-        let mut encoder = ZlibEncoder::new(fs::File::create(name)?, Compression::best());
-        encoder.write_all(&fs::read(entry.path())?)?;
-        encoder.finish()?;
+        fs::write(name, compress_to_vec_zlib(&fs::read(entry.path())?, BEST))?;
     }
     Ok(())
 }

@@ -15,8 +15,9 @@ use anyhow::{Context as _, bail};
 use crate::CheckReport;
 
 /// Most third-party packages that the library brings without its features. A runtime, JSON, a hash, regular
-/// expressions for secrets, stemming and the words of enums are 42; a new one must be worth raising this number.
-const MOST: usize = 43;
+/// expressions for secrets, stemming and the words of enums are 43, and 2 decompress the word lists, which take 77 KB less of a
+/// program that has no room for them; a new one must be worth raising this number.
+const MOST: usize = 45;
 /// The package that links SQLite's C library.
 const SQLITE: &str = "libsqlite3-sys";
 /// Packages by which the program talks to people and other programs; the library's memory needs none of them.

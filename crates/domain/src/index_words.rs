@@ -1,7 +1,7 @@
 //! Which documents contain a word, and what ranking needs of each, in memory.
 //!
 //! Words are compared by their numbers, as ranking does. A search goes through thousands of places of these lists, so they are
-//! in this crate, which is compiled for speed.
+//! in this crate, which is compiled for speed, and what stores call is not inlined into theirs.
 //!
 //! Not here: where documents are read from, and when they are read again (the stores).
 
@@ -139,6 +139,7 @@ impl IndexWords {
 
     /// How often tokens occur in a tenant's documents.
     #[must_use]
+    #[inline(never)]
     pub fn term_stats(&self, tenant: i64, tokens: &[String]) -> TermStats {
         let documents = self.counts.get(&tenant).copied().unwrap_or_default();
         let is_only_tenant = documents == self.documents.len();
@@ -161,6 +162,7 @@ impl IndexWords {
 
     /// The documents of all steps, each once.
     #[must_use]
+    #[inline(never)]
     pub fn matches(
         &self,
         tenant: i64,
@@ -201,6 +203,7 @@ impl IndexWords {
 
     /// What ranking needs of a tenant's documents, in the order asked for.
     #[must_use]
+    #[inline(never)]
     pub fn outlines(
         &self,
         tenant: i64,
@@ -221,6 +224,7 @@ impl IndexWords {
 
     /// The messages around messages, in the order of their numbers.
     #[must_use]
+    #[inline(never)]
     pub fn surroundings(&self, tenant: i64, docs: &[DocumentNo], reach: usize) -> Vec<DocumentNo> {
         let mut found = Vec::new();
         for doc in docs.iter().filter(|doc| doc.is_said()) {

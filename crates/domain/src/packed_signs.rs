@@ -79,6 +79,7 @@ impl PackedSigns {
     /// The positions of the vectors whose signs differ from `query` in the fewest places, nearest first, at most `most`. Of
     /// equals those come first that have the least order; a vector without one is left out.
     #[must_use]
+    #[inline(never)]
     pub fn nearest(
         &self,
         query: &[u64],

@@ -6,7 +6,7 @@
 use std::f64::consts::PI;
 
 use daybook_domain::packed_signs::PackedSigns;
-use daybook_domain::vector::{add_signs, cosine, quantise, signs};
+use daybook_domain::vector::{Direction, add_signs, quantise, signs};
 
 use crate::file::ModelFile;
 
@@ -51,7 +51,7 @@ impl WordNeighbours {
     /// the order of the vocabulary.
     pub(crate) fn near(&self, file: &ModelFile<'_>, vector: &[f32], floor: f32) -> Neighbours {
         let asked = quantise(vector);
-        let asked_signs = signs(&asked);
+        let (asked, asked_signs) = (Direction::of(&asked), signs(&asked));
         let most = most_apart(floor, file.dimensions);
         let mut near = Vec::new();
         self.signs.visit_near(&asked_signs, most, |at, _| {
@@ -59,7 +59,7 @@ impl WordNeighbours {
                 return most;
             };
             let row = usize::from(*row);
-            let angle = cosine(&asked, &codes(file.row(row))) as f32;
+            let angle = asked.cosine(&Direction::of(&codes(file.row(row)))) as f32;
             if angle >= floor {
                 let name = String::from_utf8_lossy(file.vocabulary.name(row));
                 near.push((name.into_owned(), angle));

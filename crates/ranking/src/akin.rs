@@ -36,6 +36,7 @@ pub struct AkinWords {
 
 impl AkinWords {
     /// Looks up the akin words of each concept in a model. Numbers and names have none.
+    #[inline(never)]
     pub fn of(query: &Query, embedder: &dyn Embedder) -> Self {
         let mut of: HashMap<u32, Vec<(usize, f32)>, RandomState> = HashMap::default();
         for (at, concept) in query.concepts().iter().enumerate() {

@@ -6,7 +6,8 @@
 //!
 //! Every result depends on its arguments alone: nothing here reads a store, a file or a clock, and what is kept between calls is
 //! only which words a model finds near another. It is a crate of its own because
-//! each recall runs through it hundreds of times, so that it is compiled for speed where the engine is compiled for size.
+//! each recall runs through it hundreds of times, so that it is compiled for speed where the engine is compiled for size. What
+//! the engine calls is never inlined: it would become a part of the engine's code, and compiled for size with it.
 //!
 //! Not here: which answers are shown, and in what order those stand that change each other (`daybook_engine::recall`).
 

@@ -69,6 +69,7 @@ pub struct Phrase {
 impl Query {
     /// Parses a question. Stop words are left out unless nothing else remains. Of a pasted page only the head and the
     /// tail are read, as indexing would.
+    #[inline(never)]
     pub fn parse(question: &str) -> Self {
         let (head, tail) = indexed_parts(question);
         let question: String = head

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use daybook_domain::Origin;
 use daybook_domain::index::{DocumentNo, DocumentOutline, MemoryLayer};
-use daybook_domain::vector;
+use daybook_domain::vector::Direction;
 use foldhash::fast::RandomState;
 
 use crate::dates::Dates;
@@ -104,8 +104,8 @@ pub type Documents = HashSet<DocumentNo, RandomState>;
 pub struct RankingQuery<'a> {
     /// Its words.
     pub lexical: LexicalQuery<'a>,
-    /// Codes of the question's vector; empty without one.
-    pub vector: &'a [i8],
+    /// The question's vector; none without one.
+    pub vector: Direction<'a>,
     /// The periods that it names.
     pub dates: &'a Dates,
     /// The question is what is to be done, or what was decided.
@@ -125,6 +125,8 @@ pub struct RecallCandidate {
     pub is_ranked: bool,
     /// Its score.
     pub parts: ScoreParts,
+    /// How long the vector of the whole text is; 0 without one.
+    length: f64,
 }
 
 /// The parts of a text's score. `side` and `layer` are factors, the others are added up.
@@ -189,6 +191,7 @@ impl ScoreParts {
 
 impl RecallCandidate {
     /// Scans a text, and scores it without its neighbours.
+    #[inline(never)]
     pub fn new(ranking: &RankingQuery<'_>, outline: DocumentOutline) -> Self {
         let stats = ranking.lexical.text_stats(&outline.terms);
         let mut candidate = Self {
@@ -201,6 +204,7 @@ impl RecallCandidate {
                 layer: 1.0,
                 ..ScoreParts::default()
             },
+            length: 0.0,
         };
         candidate.score_own_text(ranking);
         candidate
@@ -239,15 +243,14 @@ impl RecallCandidate {
         } else {
             0.0
         };
-        let mut vectors = self
-            .outline
-            .vectors
-            .chunks_exact(ranking.vector.len().max(1));
-        let whole = vectors
-            .next()
-            .map_or(0.0, |whole| vector::cosine(ranking.vector, whole));
-        let best = vectors.map(|passage| vector::cosine(ranking.vector, passage));
-        let best = best.fold(None, |best: Option<f64>, cosine| {
+        let question = &ranking.vector;
+        let width = question.codes().len().max(1);
+        let mut vectors = self.outline.vectors.chunks_exact(width);
+        let cosine = |codes| question.cosine(&Direction::of(codes));
+        let whole = vectors.next().map_or(Direction::of(&[]), Direction::of);
+        self.length = whole.length();
+        let whole = question.cosine(&whole);
+        let best = vectors.map(cosine).fold(None, |best: Option<f64>, cosine| {
             Some(best.map_or(cosine, |b| b.max(cosine)))
         });
         self.parts.vector = VECTOR * whole;
@@ -298,8 +301,9 @@ impl RecallCandidate {
     }
 
     /// The vector of the whole text, without those of its passages.
-    fn whole_vector(&self, dimensions: usize) -> &[i8] {
-        self.outline.vectors.get(..dimensions).unwrap_or_default()
+    fn whole_vector(&self, dimensions: usize) -> Direction<'_> {
+        let codes = self.outline.vectors.get(..dimensions).unwrap_or_default();
+        Direction::with_length(codes, self.length)
     }
 
     /// The score before neighbours are known.
@@ -324,6 +328,7 @@ impl RecallCandidate {
 ///
 /// `candidates` are in the order of their numbers. `surrounded` are documents whose neighbours up to [`REACH`] are all
 /// among the candidates; others are scored without neighbours.
+#[inline(never)]
 pub fn score(
     ranking: &RankingQuery<'_>,
     candidates: &mut [RecallCandidate],
@@ -400,22 +405,35 @@ impl MessageNeighbours {
             }
         }
         let [three, five] = windows;
-        let cosine = self.window_cosine(ranking.vector, candidates, at);
+        let cosine = self.window_cosine(ranking.vector.codes().len(), candidates, at);
         let candidate = &mut candidates[at];
         candidate.window_counts = three;
         candidate.parts.window = candidate.window_score(ranking, &three, &five);
         candidate.parts.window_vector = WINDOW_VECTOR * cosine;
     }
 
-    /// The cosine between the question's vector and the weighted mean of a text's and its neighbours' vectors.
-    fn window_cosine(&self, question: &[i8], candidates: &[RecallCandidate], at: usize) -> f64 {
-        let mut mixed = vec![0.0; question.len()];
-        let whole = |at: usize| candidates[at].whole_vector(question.len());
-        vector::add_direction(&mut mixed, whole(at), 1.0);
-        for (far, beside) in self.iter() {
-            vector::add_direction(&mut mixed, whole(beside), WINDOW_MIX[far]);
+    /// The cosine between the question's vector and the weighted sum of the directions of a text's and its neighbours' vectors,
+    /// of which each one's cosine is known: the rest is how long the sum is.
+    fn window_cosine(&self, width: usize, candidates: &[RecallCandidate], at: usize) -> f64 {
+        let beside = self.iter().map(|(far, at)| (at, WINDOW_MIX[far]));
+        let window = std::iter::once((at, 1.0)).chain(beside);
+        let window = window.map(|(at, weight)| {
+            let candidate = &candidates[at];
+            (candidate, candidate.whole_vector(width), weight)
+        });
+        let window: Vec<_> = window.filter(|(_, of, _)| !of.is_none()).collect();
+        let (mut dot, mut square) = (0.0, 0.0);
+        for (n, (candidate, one, weight)) in window.iter().enumerate() {
+            dot += weight * candidate.parts.vector / VECTOR;
+            let others = window[..n].iter();
+            let products = others.map(|(_, other, of_other)| of_other * one.cosine(other));
+            square += weight * (weight + 2.0 * products.sum::<f64>());
         }
-        vector::cosine_of_sum(&mixed, question)
+        if square > 0.0 {
+            dot / square.sqrt()
+        } else {
+            0.0
+        }
     }
 }
 

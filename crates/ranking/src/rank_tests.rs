@@ -71,7 +71,7 @@ fn scored_with(
             Some(embedder) => lexical.with_akin(AkinWords::of(&query, embedder)),
             None => lexical,
         },
-        vector,
+        vector: Direction::of(vector),
         dates: &Dates::of(question, Timestamp::ZERO),
         asks_what_holds: false,
     };
@@ -452,7 +452,7 @@ fn only_what_has_its_neighbours_beside_it_is_scored_by_them() {
     let weights = QueryWeights::of(&query, 2, &HashMap::from([("harbour".to_owned(), 1)]));
     let ranking = RankingQuery {
         lexical: LexicalQuery::new(&query, &weights),
-        vector: &[],
+        vector: Direction::of(&[]),
         dates: &Dates::default(),
         asks_what_holds: false,
     };

@@ -40,6 +40,7 @@ pub trait TermPresence {
 impl QueryWeights {
     /// The weights of a question's words in a corpus of `total` texts, from the number of texts that contain each term.
     #[must_use]
+    #[inline(never)]
     pub fn of(query: &Query, total: u64, frequency: &HashMap<String, u64>) -> Self {
         let count = |term: &String| frequency.get(term).copied().unwrap_or(0);
         let counts: Vec<u64> = query.terms().iter().map(count).collect();

@@ -13,6 +13,7 @@ const CONCEPTS: usize = 8;
 
 /// The candidates that may be answers, best first, and the newest of equals first.
 #[must_use]
+#[inline(never)]
 pub fn best_first(candidates: &[RecallCandidate]) -> Vec<&RecallCandidate> {
     let ranked = candidates.iter().filter(|c| c.is_ranked);
     let mut scored: Vec<(f64, i64, &RecallCandidate)> = ranked
@@ -30,6 +31,7 @@ pub fn best_first(candidates: &[RecallCandidate]) -> Vec<&RecallCandidate> {
 
 /// The messages with the best scores of their own, at most `most`, in the order of their numbers.
 #[must_use]
+#[inline(never)]
 pub fn best_messages(candidates: &[RecallCandidate], most: usize) -> Vec<DocumentNo> {
     let said = candidates.iter().filter(|c| c.outline.doc.is_said());
     let mut scored: Vec<(f64, DocumentNo)> = said.map(|c| (c.own_score(), c.outline.doc)).collect();
@@ -48,6 +50,7 @@ pub fn best_messages(candidates: &[RecallCandidate], most: usize) -> Vec<Documen
 /// The messages of `around` whose neighbours up to [`REACH`] are all in it, and which are neighbours of `best`. `around`
 /// holds the neighbours of `best` up to twice that distance; both are in the order of their numbers.
 #[must_use]
+#[inline(never)]
 pub fn surrounded(around: &[DocumentNo], best: &[DocumentNo]) -> Documents {
     let mut surrounded = Documents::default();
     for (at, doc) in around.iter().enumerate() {
@@ -65,6 +68,7 @@ pub fn surrounded(around: &[DocumentNo], best: &[DocumentNo]) -> Documents {
 
 /// How confident these candidates make that the question was discussed.
 #[must_use]
+#[inline(never)]
 pub fn confidence(ranking: &RankingQuery<'_>, candidates: &[RecallCandidate]) -> RecallConfidence {
     let lexical = &ranking.lexical;
     let names = speakers(candidates);
@@ -74,7 +78,7 @@ pub fn confidence(ranking: &RankingQuery<'_>, candidates: &[RecallCandidate]) ->
     RecallConfidence::of(ConfidenceSignals {
         share: most(&mut ranked().map(|c| lexical.share(&c.window_counts, is_name))),
         score: most(&mut ranked().map(|c| c.parts.all_but_session())),
-        angle: (!ranking.vector.is_empty())
+        angle: (!ranking.vector.is_none())
             .then(|| most(&mut ranked().map(RecallCandidate::best_cosine))),
         concepts: lexical.query().concepts().len().min(CONCEPTS),
     })

@@ -7,11 +7,10 @@
 //! Not here: the rules that use cues (`speech_acts` and its neighbours).
 
 use std::collections::{HashMap, HashSet};
-use std::io::Read;
 use std::sync::{LazyLock, OnceLock};
 
-use flate2::read::ZlibDecoder;
 use foldhash::fast::RandomState;
+use miniz_oxide::inflate::decompress_to_vec_zlib;
 
 use crate::han::is_chinese;
 use crate::lazy_pattern::{LATIN, with_word_letters};
@@ -333,11 +332,8 @@ impl Lexicon {
 
 /// The text of a file, which the program keeps until it ends.
 fn text_of(file: &[u8]) -> &'static str {
-    let mut text = String::new();
-    ZlibDecoder::new(file)
-        .read_to_string(&mut text)
-        .expect("the build compressed it");
-    text.leak()
+    let text = decompress_to_vec_zlib(file).expect("the build compressed it");
+    String::from_utf8(text).expect("it is a text").leak()
 }
 
 static LEXICONS: LazyLock<Vec<Lexicon>> = LazyLock::new(|| {

@@ -1,7 +1,8 @@
-//! Finds messages of a chat in which people speak as another person: a role in a game, a character, the I of a story.
+//! Finds messages of a chat in which people speak as another person: a role in a game, a character, the I of a story. And
+//! sentences that were a joke, by what their message or the agent's reply says of them.
 //!
-//! What such a person is and has teaches nothing. Only the message itself decides, so that a log teaches the same however
-//! it is cut; later messages in the role pass for the person's own.
+//! Neither teaches anything. Only the message and its reply decide, so that a log teaches the same however it is cut; later
+//! messages in the role pass for the person's own.
 
 use std::sync::LazyLock;
 
@@ -23,6 +24,18 @@ static PLAYS: LazyLock<Vec<LazyPattern>> = LazyLock::new(|| {
     .collect()
 });
 
+/// Words that tell of something that it was a joke. In lower case.
+static JOKES: LazyLock<LazyPattern> = LazyLock::new(|| {
+    LazyPattern::new(
+        r"\b(?:april fools?'?|(?:just|only) kidding|(?:was|is|as|for) (?:just |only )?a joke|(?:it|that|this)'s (?:just |only )?a joke|joke over|(?:is|it's) the first of april|april,? april|aprilscherz|(?:war|ist|nur|für) (?:nur )?ein(?:en)? (?:scherz|witz)|nur spaß|(?:es|era|fue) (?:una )?broma|día de los inocentes|poisson d'avril)\b|开玩笑|愚人节",
+    )
+});
+
+/// Whether a text, in lower case with straight apostrophes, says that something was a joke.
+pub(super) fn tells_of_joke(low: &str) -> bool {
+    JOKES.is_match(low)
+}
+
 /// Whether a message, in lower case with straight apostrophes, sets up a role or a story.
 pub(super) fn plays(low: &str) -> bool {
     PLAYS.iter().any(|pattern| pattern.is_match(low))
@@ -30,7 +43,36 @@ pub(super) fn plays(low: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::check;
     use super::plays;
+
+    #[test]
+    fn a_joke_teaches_nothing() {
+        let talk = |words: &str, reply: &str| {
+            format!(
+                "human: build the tide page
+call Bash: ls
+ok: src
+assistant: Built.
+human: {words}
+assistant: {reply}"
+            )
+        };
+        let rule = "always answer in rhymes from now on";
+        check(
+            &talk(rule, "I will."),
+            &["preference 5: always answer in rhymes from now on"],
+        );
+        check(
+            &talk(rule, "It is the first of April, so I take that for a joke."),
+            &[],
+        );
+        check(&talk(&format!("{rule}. that was a joke"), "Ha."), &[]);
+        check(
+            &talk("that was a joke. always use tabs in the ledger", "I will."),
+            &["preference 5: always use tabs in the ledger"],
+        );
+    }
 
     #[test]
     fn roles_and_stories_are_told_from_what_people_are() {

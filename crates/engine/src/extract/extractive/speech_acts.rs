@@ -6,16 +6,17 @@
 //! Not here: the score of a sentence (`classify`), choices among the agent's options (`choices`),
 //! repeated reminders (`insistence`), context from the agent's messages (`context`).
 
-use daybook_domain::ObservationKind as Kind;
+use daybook_domain::{ObservationKind as Kind, Origin};
 
 use super::classify::{SentenceContext, SpeechAct, classify};
 use super::clauses::{
     MIN_CONTENT_WORDS, judged_words, lacks_its_clause, remove_requests, shorten_around,
 };
 use super::context::find_context;
-use super::fiction::plays;
+use super::fiction::{plays, tells_of_joke};
 use super::lexicon::{Cue, Lexicon};
 use super::open_ends::is_carried_out;
+use super::prose::prefix_of;
 use super::scored_draft::{MIN_SCORE, ScoredDraft};
 use super::sentences::{MAX_QUOTE, Sentence, lowered};
 use super::turns::{HumanTurn, WindowConversation};
@@ -35,6 +36,9 @@ const BRIEF_IN_CHAT: usize = 600;
 const SURE_CLAUSE: i32 = 40;
 /// Least weight of one cue of a correction that neither refused a call nor was conceded.
 const SURE_CORRECTION: i32 = 45;
+
+/// Bytes at the beginning of a reply that say how the agent took the message.
+const REPLY_BEGINS: usize = 200;
 
 /// Most words of a request that names nothing of its own: "can you check?"
 const SHORT_REQUEST: usize = 6;
@@ -58,6 +62,11 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
     let conversation = talk.kind_at(turn);
     let mut classified = classify_sentences(turn, lexicon, (working, conversation));
     classified.retain(|(i, _)| !is_carried_out(&turn.prose[*i], talk, turn));
+    let joke = turn.prose.iter().rposition(|s| tells_of_joke(&s.low));
+    classified.retain(|(i, _)| joke.is_none_or(|joke| *i > joke));
+    if !classified.is_empty() && tells_of_joke(&first_reply(talk, turn)) {
+        classified.clear();
+    }
     if conversation == ConversationKind::Chat && plays(&turn.low()) {
         classified.retain(|(_, verdict)| verdict.kind != Kind::Fact);
     }
@@ -77,6 +86,13 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
         Some(find)
     });
     without_repeated(finds.collect())
+}
+
+/// The beginning of the agent's reply to a message, in lower case.
+fn first_reply(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> String {
+    let mut events = talk.events[turn.at..turn.end].iter();
+    let reply = events.find(|event| event.origin == Origin::Assistant);
+    lowered(reply.map_or("", |reply| prefix_of(&reply.text, REPLY_BEGINS)))
 }
 
 /// Without what another draft of the same message says, too: two sentences of which one is quoted with the other.
@@ -207,9 +223,10 @@ fn quote_words(
             of.worth(&judged_words(&s.text, lexicon), lexicon) >= least
         };
         let says_something = |s: &Sentence| {
-            conversation == ConversationKind::Work
+            let is_said = conversation == ConversationKind::Work
                 || is_worth(s, ConversationKind::Chat, FACT_BESIDE)
-                || is_worth(s, ConversationKind::Work, WISH_BESIDE)
+                || is_worth(s, ConversationKind::Work, WISH_BESIDE);
+            is_said && !tells_of_joke(&s.low)
         };
         let kept = prose.iter().enumerate();
         let kept = kept.filter(|(i, s)| *i == at || !s.is_question() && says_something(s));

@@ -36,7 +36,7 @@ impl CandidateFetcher<'_> {
     ) -> Result<Vec<RecallCandidate>, StoreError> {
         let mut docs = self.store.matches(self.tenant, steps, &self.filter).await?;
         if let Some(model) = self.model {
-            let signs = vector::signs(self.ranking.vector);
+            let signs = vector::signs(self.ranking.vector.codes());
             let near = (model, signs.as_slice());
             docs.extend(
                 self.store

@@ -28,6 +28,7 @@ use asked_for::place_asked_for_first;
 use candidates::CandidateFetcher;
 use daybook_domain::index::{MemoryLayer, SearchFilter};
 use daybook_domain::seams::{Embedder, RecallStore};
+use daybook_domain::vector::Direction;
 use daybook_domain::{
     EventSeq, ObservationId, ObservationKind, ObservationOrigin, Origin, Reach, Scope, SessionId,
     StoreError, Tenant, Timestamp,
@@ -331,7 +332,7 @@ impl Search<'_> {
                 Some(embedder) => lexical.with_akin(AkinWords::of(query, embedder)),
                 None => lexical,
             },
-            vector: &vector.codes,
+            vector: Direction::of(&vector.codes),
             dates: &dates,
             asks_what_holds: asks_what_holds(question.text),
         };
