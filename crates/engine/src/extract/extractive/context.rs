@@ -8,14 +8,13 @@
 
 use std::collections::HashSet;
 
-use daybook_domain::ObservationKind as Kind;
+use daybook_domain::{ObservationKind as Kind, Origin};
 
 use super::actions::{ActionKind, AgentAction};
-use super::answers::answered_question;
 use super::clauses::shorten;
 use super::done::plan_title;
-use super::lexicon::{Cue, english};
-use super::sentences::{MAX_QUOTE, Sentence, agent_sentences, lowered};
+use super::lexicon::{Cue, english, lexicon_of};
+use super::sentences::{MAX_QUOTE, Sentence, agent_sentences, lowered, one_line};
 use super::turns::{HumanTurn, WindowConversation};
 use super::words::{content_words, is_concrete};
 
@@ -27,6 +26,12 @@ const SHORT: usize = 12;
 /// as "it", which only that sentence names.
 const SHARED: usize = 2;
 const SHARED_WITH_PRONOUN: usize = 1;
+/// Most bytes of an answer that needs its question.
+const SHORT_ANSWER: usize = 80;
+/// Words of a sentence before the answer that says nothing: "hmm.", "no."
+const NOTHING: usize = 2;
+/// Fewest content words of a question that says what it is about: "how early?" does not.
+const SUBJECT_WORDS: usize = 2;
 const MARK: &str = "agent: ";
 /// How the context of words against a plan begins.
 pub(crate) const REFUSED_PLAN: &str = "refused the plan";
@@ -151,6 +156,41 @@ fn answered_sentence(turn: &HumanTurn<'_>, kind: Kind, words: &str) -> Option<St
         .max_by_key(|s| shared(s))?;
     (is_concrete(&best.text) || best.text.split(' ').count() > 5)
         .then(|| best.text.trim_end_matches(':').to_owned())
+}
+
+/// The open question that the sentence at `at` of a person's message answers, quoted as `words`.
+pub(super) fn answered_question(
+    talk: &WindowConversation<'_>,
+    turn: &HumanTurn<'_>,
+    (at, words): (usize, &str),
+) -> Option<String> {
+    let mut before = turn.prose[..at].iter();
+    let is_first = before.all(|s| s.low.split_whitespace().count() <= NOTHING);
+    (is_first && words.len() <= SHORT_ANSWER)
+        .then(|| open_question(talk, turn))
+        .flatten()
+}
+
+/// The open question that ends the agent's message right before a person's.
+fn open_question(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Option<String> {
+    let before = talk.events[..turn.at].iter();
+    let reply = turn.previous_reply?;
+    let spoke_since = before
+        .rev()
+        .take_while(|event| event.seq > reply.seq)
+        .any(|event| event.origin == Origin::Human);
+    let said = agent_sentences(&reply.text);
+    let (question, before) = said.split_last()?;
+    let lexicon = lexicon_of(&question.low).unwrap_or_else(english);
+    if spoke_since || !question.is_question() || !lexicon.has_cue(Cue::AsksOpenly, &question.low) {
+        return None;
+    }
+    let says_subject = content_words(&question.low, lexicon).len() >= SUBJECT_WORDS;
+    let before = before.last().filter(|_| !says_subject);
+    Some(match before {
+        Some(before) => one_line(&format!("{} {}", before.text, question.text)),
+        None => question.text.clone(),
+    })
 }
 
 /// Whether a decision speaks of something that it does not name: "let's store it in the metadata".
