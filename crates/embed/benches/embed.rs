@@ -12,7 +12,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use daybook_domain::vector::{cosine, quantise};
+use daybook_domain::vector::{Direction, quantise};
 use daybook_embed::StaticModel;
 
 const FORTY_TOKENS: &str = "Last weekend we took the kids to the lake, and my sister brought her \
@@ -29,7 +29,9 @@ fn main() {
     report("word", || model.word("swimming"));
     let query = quantise(&model.embed("Where did we swim?"));
     let code = quantise(&model.embed(FORTY_TOKENS));
-    report("cosine of two codes", || cosine(&query, &code));
+    report("cosine of two codes", || {
+        Direction::of(&query).cosine(&Direction::of(&code))
+    });
 }
 
 /// Prints the shortest of five means: other work on the machine only ever adds.

@@ -14,6 +14,7 @@ use super::choices::offers_options;
 use super::context::{answered_question, mark_as_agent};
 use super::lexicon::Cue;
 use super::scored_draft::ScoredDraft;
+use super::sentences::lowered;
 use super::turns::{HumanTurn, WindowConversation};
 use super::words::{content_words, is_concrete};
 
@@ -26,6 +27,13 @@ const ANSWER_WORDS: usize = 2;
 static NO_ANSWER: LazyLock<Regex> = LazyLock::new(|| {
     constant_regex(
         r"\b(?:no idea|not sure|unsure|(?:don't|dont|can't|didn't) (?:know|remember|care)|dunno|idk|(?:you|up to you|your) (?:decide|choose|pick|call)|whatever you|keine ahnung|weiß (?:ich )?nicht|nicht sicher|entscheide du|ni idea|no (?:lo )?sé|no estoy segur[oa]|decide tú|lo que quieras)\b|up to you|不知道|不清楚|不确定|随便|你定",
+    )
+});
+
+/// A question for what the agent is to do: "which PR should I review?" Its answer is an order.
+static FOR_ORDERS: LazyLock<Regex> = LazyLock::new(|| {
+    constant_regex(
+        r"\b(?:should|shall|can|could|may|do|did) (?:i|we)\b|\b(?:would|do) you (?:like|want|prefer|mean|need)\b|\byou'd like\b|\b(?:soll|kann|darf) ich\b|\b(?:möchtest|willst|meinst) du\b|\b(?:quieres|prefieres|te refieres|debo|puedo|te gustaría)\b|要我|需要我|我要|你想|你是说",
     )
 });
 
@@ -52,6 +60,9 @@ fn find_answer(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Option<Sc
         && !lexicon.has_cue(Cue::Order, &first.low)
         && !NO_ANSWER.is_match(&first.low);
     let question = answered_question(talk, turn, (0, &first.text)).filter(|_| is_answer)?;
+    if FOR_ORDERS.is_match(&lowered(&question)) {
+        return None;
+    }
     let answer = ScoredDraft::from_quote(Kind::Fact, ANSWER, &[turn.message], &first.text);
     Some(answer.with_context(turn.said_by(Some(mark_as_agent(&question)))))
 }
@@ -114,5 +125,6 @@ assistant: Done."
             &[],
         );
         check_answer("How often should it refresh?", "hm, no idea yet", &[]);
+        check_answer("Which page number should I review?", "181", &[]);
     }
 }
