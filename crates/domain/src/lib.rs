@@ -19,6 +19,7 @@ pub mod caller;
 pub mod citation;
 pub mod claim;
 pub mod descriptor;
+mod dot;
 pub mod eligibility;
 pub mod entity;
 pub mod error;
