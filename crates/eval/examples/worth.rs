@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! W=crates/engine/src/extract/extractive/worth
-//! cargo run --release -p daybook-eval --example worth -- evaluation/statements.toml $W/work.bin
-//! cargo run --release -p daybook-eval --example worth -- evaluation/statements.toml evaluation/personal.toml $W/chat.bin
+//! cargo run --release -p daybook-eval --example worth -- evaluation/statements.toml evaluation/messages.toml $W/work.bin
+//! cargo run --release -p daybook-eval --example worth -- evaluation/statements.toml evaluation/messages.toml evaluation/personal.toml $W/chat.bin
 //! ```
 
 #![allow(

@@ -171,7 +171,7 @@ pub(super) const CRATES: &[CrateRule] = &[
     },
     CrateRule {
         name: "engine",
-        may_use: &["domain", "text", "ranking", "working"],
+        may_use: &["domain", "text", "embed", "ranking", "working"],
         banned_packages: &[
             ban("rusqlite", NO_DATABASE),
             ban("tokio-postgres", NO_DATABASE),

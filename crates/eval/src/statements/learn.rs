@@ -5,7 +5,9 @@
 //!
 //! Not here: the features (`worth`), and from which weight on a sentence is kept (the extractor's rules).
 
-use daybook_engine::extract::extractive::worth::{BUCKETS, WorthWeights, judged_sentences};
+use daybook_engine::extract::extractive::worth::{
+    BUCKETS, JudgedSentence, WorthWeights, judged_sentences,
+};
 
 use super::cases::StatementCases;
 use crate::dataset::Split;
@@ -16,13 +18,15 @@ const RATE: f32 = 2.0;
 const MOMENTUM: f32 = 0.9;
 /// How strongly weights are drawn to 0.
 const DECAY: f32 = 2e-4;
+/// How long a sentence's vector is beside its features, each of which counts as one.
+const VECTOR: f32 = 3.0;
 
 /// Parts that the messages to tune on are cut into, to judge each by what the others teach.
 const FOLDS: usize = 5;
 
 /// A sentence to learn from.
 struct Example {
-    features: Vec<u32>,
+    sentence: JudgedSentence,
     is_worth: bool,
     /// The number of its message.
     message: usize,
@@ -59,7 +63,7 @@ pub fn worth_shares(cases: &StatementCases, leasts: &[f32]) -> Vec<WorthShare> {
         judged.extend(
             held_out
                 .iter()
-                .map(|it| (learned.weigh(&it.features), it.is_worth)),
+                .map(|it| (learned.weigh(&it.sentence), it.is_worth)),
         );
     }
     let share = |least: f32, is_worth: bool| {
@@ -93,35 +97,70 @@ fn learn(examples: &[&Example]) -> WorthWeights {
         0.5 / alike.max(1) as f32
     };
     let (of_worth, of_others) = (share(true), share(false));
-    let (mut bias, mut weights) = (0.0_f32, vec![0.0_f32; BUCKETS]);
-    let (mut bias_speed, mut speeds) = (0.0_f32, vec![0.0_f32; BUCKETS]);
+    let directions = examples.first().map_or(0, |it| it.sentence.vector.len());
+    let (mut bias, mut bias_speed) = (0.0_f32, 0.0_f32);
+    let mut of_features = MovingWeights::new(BUCKETS);
+    let mut of_vector = MovingWeights::new(directions);
     for _ in 0..STEPS {
         let mut bias_slope = 0.0;
-        let mut slopes: Vec<f32> = weights.iter().map(|weight| DECAY * weight).collect();
+        let mut feature_slopes = of_features.decay();
+        let mut vector_slopes = of_vector.decay();
         for example in examples {
-            let sum: f32 = example
-                .features
-                .iter()
-                .map(|at| weights[*at as usize])
-                .sum();
-            let likely = 1.0 / (1.0 + (-(bias + sum)).exp());
+            let JudgedSentence {
+                features, vector, ..
+            } = &example.sentence;
+            let weights = features.iter().map(|at| of_features.weights[*at as usize]);
+            let along = vector.iter().zip(&of_vector.weights);
+            let along: f32 = along.map(|(part, weight)| part * weight).sum();
+            let sum = bias + weights.sum::<f32>() + VECTOR * along;
+            let likely = 1.0 / (1.0 + (-sum).exp());
             let slope = match example.is_worth {
                 true => of_worth * (likely - 1.0),
                 false => of_others * likely,
             };
             bias_slope += slope;
-            for at in &example.features {
-                slopes[*at as usize] += slope;
+            for at in features {
+                feature_slopes[*at as usize] += slope;
+            }
+            for (of_direction, part) in vector_slopes.iter_mut().zip(vector) {
+                *of_direction += VECTOR * slope * part;
             }
         }
         bias_speed = MOMENTUM * bias_speed - RATE * bias_slope;
         bias += bias_speed;
-        for ((weight, speed), slope) in weights.iter_mut().zip(&mut speeds).zip(slopes) {
+        of_features.go_down(&feature_slopes);
+        of_vector.go_down(&vector_slopes);
+    }
+    let of_vector: Vec<f32> = of_vector.weights.iter().map(|it| VECTOR * it).collect();
+    WorthWeights::rounded(bias, &of_features.weights, &of_vector)
+}
+
+/// Weights with the steps that they take.
+struct MovingWeights {
+    weights: Vec<f32>,
+    speeds: Vec<f32>,
+}
+
+impl MovingWeights {
+    fn new(many: usize) -> Self {
+        Self {
+            weights: vec![0.0; many],
+            speeds: vec![0.0; many],
+        }
+    }
+
+    /// What draws each weight to 0.
+    fn decay(&self) -> Vec<f32> {
+        self.weights.iter().map(|weight| DECAY * weight).collect()
+    }
+
+    fn go_down(&mut self, slopes: &[f32]) {
+        let weights = self.weights.iter_mut().zip(&mut self.speeds);
+        for ((weight, speed), slope) in weights.zip(slopes) {
             *speed = MOMENTUM * *speed - RATE * slope;
             *weight += *speed;
         }
     }
-    WorthWeights::rounded(bias, &weights)
 }
 
 /// The sentences that hold words to keep, and those of messages that have none. Of a message with both, the sentences
@@ -138,7 +177,7 @@ fn examples(cases: &StatementCases) -> Vec<Example> {
             .filter_map(move |sentence| {
                 let is_worth = kept.iter().any(|words| sentence.low.contains(words));
                 (is_worth || kept.is_empty()).then_some(Example {
-                    features: sentence.features,
+                    sentence,
                     is_worth,
                     message,
                 })

@@ -44,7 +44,7 @@ const PLAIN: i32 = 50;
 /// Score of a sentence that is worth keeping by its form, without any cue.
 const FORM: i32 = 60;
 /// Least worth of such a sentence.
-const LEAST_WORTH: f32 = 2.0;
+const LEAST_WORTH: f32 = 1.5;
 /// Least worth of a sentence with a cue: of an order, of a statement of fact, of a correction, with a strong cue, and
 /// with a weak one that wishes or decides.
 const LIKELY_ORDER: f32 = 0.5;
@@ -60,7 +60,7 @@ const LIKELY_OF_SELF: f32 = 0.0;
 /// Weight of a strong cue.
 const STRONG_CUE: i32 = 50;
 /// What a sentence of a long message needs more: people paste into these.
-const LONG_MESSAGE: f32 = 1.5;
+const LONG_MESSAGE: f32 = 2.1;
 /// Least weight of a cue by which a question objects: "why don't you …?".
 const OBJECTION: i32 = 40;
 /// What a sentence needs less that the agent conceded.

@@ -20,6 +20,7 @@ use super::prose::prefix_of;
 use super::scored_draft::{MIN_SCORE, ScoredDraft};
 use super::sentences::{MAX_QUOTE, Sentence, lowered};
 use super::turns::{HumanTurn, WindowConversation};
+use super::words::content_words;
 use super::worth::ConversationKind;
 
 /// Most drafts of a message of few sentences. A longer one may have one more for so many sentences: people who dictate say several
@@ -45,7 +46,7 @@ const SHORT_REQUEST: usize = 6;
 
 /// Least worth of a sentence that is kept beside another where people talk: as a fact, and as a wish.
 const FACT_BESIDE: f32 = -1.0;
-const WISH_BESIDE: f32 = 0.0;
+const WISH_BESIDE: f32 = -0.5;
 
 /// The speech acts of the window's messages, in order.
 pub(super) fn find_speech_acts(talk: &WindowConversation<'_>) -> Vec<ScoredDraft> {
@@ -77,7 +78,9 @@ fn find_in_turn(talk: &WindowConversation<'_>, turn: &HumanTurn<'_>) -> Vec<Scor
             return None;
         }
         let context = find_context(talk, turn, verdict.kind, (i, &words));
-        if context.is_none() && !stands_alone(&turn.prose[i], verdict.kind, lexicon) {
+        let before = quoted_before(turn, i, &words).filter(|_| verdict.kind == Kind::Fact);
+        let mut quoted = before.into_iter().chain([&turn.prose[i]]);
+        if context.is_none() && !quoted.any(|it| stands_alone(it, verdict.kind, lexicon)) {
             return None;
         }
         let find = ScoredDraft::from_quote(verdict.kind, verdict.score, &[turn.message], &words);
@@ -107,11 +110,20 @@ fn without_repeated(mut finds: Vec<ScoredDraft>) -> Vec<ScoredDraft> {
     finds
 }
 
+/// The sentence before the one at `at`, where a quote begins with it: it says what "it" is.
+fn quoted_before<'t>(turn: &'t HumanTurn<'_>, at: usize, words: &str) -> Option<&'t Sentence> {
+    let before = &turn.prose[at.checked_sub(1)?];
+    words.starts_with(&before.text).then_some(before)
+}
+
 /// Whether a sentence without context is understood next month: it points at nothing in the conversation, and a
 /// correction is no mere question and has a cue that suffices without an answer of the agent.
 fn stands_alone(sentence: &Sentence, kind: Kind, lexicon: &Lexicon) -> bool {
-    let acting = acting_clause(&sentence.low, kind, lexicon);
-    let points = lexicon.has_cue(Cue::Pointer, acting.unwrap_or(&sentence.low));
+    let judged = match kind {
+        Kind::Fact => stating_clause(&sentence.low, lexicon),
+        _ => acting_clause(&sentence.low, kind, lexicon),
+    };
+    let points = lexicon.has_cue(Cue::Pointer, judged.unwrap_or(&sentence.low));
     let corrects = || {
         let strongest = |text| lexicon.strongest(Cue::Correction, text);
         let cue = strongest(&sentence.low).max(strongest(&sentence.opening));
@@ -186,6 +198,12 @@ fn acting_clause<'s>(low: &'s str, kind: Kind, lexicon: &Lexicon) -> Option<&'s 
     };
     let mut clauses = low.split(", ").filter(acts);
     clauses.find(|clause| !lexicon.has_cue(Cue::Pointer, clause))
+}
+
+/// The first clause of a fact where it says enough by itself: "my rent is 940 a month, put that in the budget".
+fn stating_clause<'s>(low: &'s str, lexicon: &Lexicon) -> Option<&'s str> {
+    let (first, _) = low.split_once(", ")?;
+    (content_words(first, lexicon).len() >= MIN_CONTENT_WORDS).then_some(first)
 }
 
 /// Kinds about work: without work in the conversation they need a higher score.

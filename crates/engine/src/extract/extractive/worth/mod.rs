@@ -1,9 +1,10 @@
 //! How much a sentence looks like one that is worth keeping, by weights learned from labelled messages.
 //!
 //! Most lasting statements have no word that announces them, and lists of verbs hold only the verbs that their writer
-//! thought of. The weights are those of a logistic regression over a sentence's words, their pairs, endings and places,
-//! and the kinds of cues in it; `cargo run --release -p daybook-eval --example worth` learns them from the halves of
-//! `evaluation/statements.toml` and `evaluation/personal.toml` to tune on. What is worth keeping where an agent works is
+//! thought of. The weights are those of a logistic regression over a sentence's words, their pairs, endings and places, the
+//! kinds of cues in it, and its vector by the built-in model: a word that no labelled message has lies near one that some
+//! have. `cargo run --release -p daybook-eval --example worth` learns them from the messages to tune on of
+//! `evaluation/statements.toml`, `messages.toml` and `personal.toml`. What is worth keeping where an agent works is
 //! something else than where people talk of themselves: each has weights of its own.
 //!
 //! Not here: rules by cue words, which come first (`classify`); learning (`daybook-eval`).
@@ -13,6 +14,7 @@ mod features;
 use std::io::{Read, Write};
 use std::sync::LazyLock;
 
+use daybook_embed::StaticModel;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -24,17 +26,60 @@ use super::sentences::sentences;
 pub use features::BUCKETS;
 use features::features;
 
-/// Bytes before the weights of a file: bias and step.
-const HEADER: usize = 8;
+/// Bytes of a number in a file of weights.
+const NUMBER: usize = 4;
+/// Bytes that no file of weights has.
+const LARGEST: u64 = 2 * BUCKETS as u64;
 /// Most words of a verdict before what it corrects.
 const VERDICT: usize = 3;
 
-/// A bias, and a weight for each feature, in whole steps.
+/// A bias, a weight for each feature, and one for each direction of the vector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorthWeights {
     bias: f32,
+    of_features: Steps,
+    of_vector: Steps,
+    /// The id of the model of the vectors.
+    model: String,
+}
+
+/// Weights in whole steps.
+#[derive(Debug, Clone, PartialEq)]
+struct Steps {
     step: f32,
     weights: Vec<i8>,
+}
+
+impl Steps {
+    /// Weights rounded to steps, of which the largest has 127.
+    fn rounded(weights: &[f32]) -> Self {
+        let most = weights.iter().fold(0.0_f32, |most, w| most.max(w.abs()));
+        let step = most.max(f32::MIN_POSITIVE) / 127.0;
+        let weights = weights.iter().map(|weight| (weight / step).round() as i8);
+        Self {
+            step,
+            weights: weights.collect(),
+        }
+    }
+
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.step.to_le_bytes());
+        bytes.extend(self.weights.iter().map(|weight| weight.cast_unsigned()));
+    }
+
+    /// So many weights, and the bytes after them.
+    fn decode(bytes: &[u8], many: usize) -> Option<(Self, &[u8])> {
+        let (step, rest) = number(bytes)?;
+        let (weights, rest) = rest.split_at_checked(many)?;
+        let weights = weights.iter().map(|byte| byte.cast_signed()).collect();
+        Some((Self { step, weights }, rest))
+    }
+}
+
+/// The number that bytes begin with, and the bytes after it.
+fn number(bytes: &[u8]) -> Option<(f32, &[u8])> {
+    let (number, rest) = bytes.split_first_chunk::<NUMBER>()?;
+    Some((f32::from_le_bytes(*number), rest))
 }
 
 static OF_WORK: LazyLock<WorthWeights> = LazyLock::new(|| decoded(include_bytes!("work.bin")));
@@ -63,21 +108,19 @@ impl ConversationKind {
 
     /// The logarithm of the odds that a sentence is worth keeping; `low` is in lower case, without one-time requests.
     pub(super) fn worth(self, low: &str, lexicon: &Lexicon) -> f32 {
-        self.weights().weigh(&features(low, lexicon))
+        self.weights().weigh(&JudgedSentence::of(low, lexicon))
     }
 }
 
 impl WorthWeights {
-    /// Weights rounded to steps, of which the largest has 127.
+    /// Weights of features and of the vector, rounded to steps, of which the largest of each has 127.
     #[must_use]
-    pub fn rounded(bias: f32, weights: &[f32]) -> Self {
-        let most = weights.iter().fold(0.0_f32, |most, w| most.max(w.abs()));
-        let step = most.max(f32::MIN_POSITIVE) / 127.0;
-        let weights = weights.iter().map(|weight| (weight / step).round() as i8);
+    pub fn rounded(bias: f32, of_features: &[f32], of_vector: &[f32]) -> Self {
         Self {
             bias,
-            step,
-            weights: weights.collect(),
+            of_features: Steps::rounded(of_features),
+            of_vector: Steps::rounded(of_vector),
+            model: StaticModel::built_in().id().to_owned(),
         }
     }
 
@@ -86,38 +129,42 @@ impl WorthWeights {
     /// # Errors
     /// When they cannot be compressed.
     pub fn encode(&self) -> std::io::Result<Vec<u8>> {
-        let mut bytes = ZlibEncoder::new(Vec::new(), Compression::best());
-        bytes.write_all(&self.bias.to_le_bytes())?;
-        bytes.write_all(&self.step.to_le_bytes())?;
-        let weights = self.weights.iter().map(|weight| weight.to_le_bytes()[0]);
-        bytes.write_all(&weights.collect::<Vec<u8>>())?;
-        bytes.finish()
+        let mut bytes = self.bias.to_le_bytes().to_vec();
+        self.of_features.encode(&mut bytes);
+        self.of_vector.encode(&mut bytes);
+        bytes.extend(self.model.bytes());
+        let mut compressed = ZlibEncoder::new(Vec::new(), Compression::best());
+        compressed.write_all(&bytes)?;
+        compressed.finish()
     }
 
-    /// The weights of a file; `None` if it is damaged, or of another size.
+    /// The weights of a file; `None` if it is damaged, or made for vectors of another model than the built-in one.
     #[must_use]
     pub fn decode(compressed: &[u8]) -> Option<Self> {
-        let mut bytes = Vec::with_capacity(HEADER + BUCKETS);
-        let mut inflated = ZlibDecoder::new(compressed).take((HEADER + BUCKETS + 1) as u64);
+        let mut bytes = Vec::new();
+        let mut inflated = ZlibDecoder::new(compressed).take(LARGEST);
         inflated.read_to_end(&mut bytes).ok()?;
-        let (header, weights) = bytes.split_at_checked(HEADER)?;
-        let number = |at: usize| Some(f32::from_le_bytes(header.get(at..at + 4)?.try_into().ok()?));
-        (weights.len() == BUCKETS).then_some(Self {
-            bias: number(0)?,
-            step: number(4)?,
-            weights: weights.iter().map(|byte| byte.cast_signed()).collect(),
+        let model = StaticModel::built_in();
+        let (bias, rest) = number(&bytes)?;
+        let (of_features, rest) = Steps::decode(rest, BUCKETS)?;
+        let (of_vector, rest) = Steps::decode(rest, model.dimensions())?;
+        (rest == model.id().as_bytes()).then(|| Self {
+            bias,
+            of_features,
+            of_vector,
+            model: model.id().to_owned(),
         })
     }
 
-    /// The logarithm of the odds that a sentence with these features is worth keeping.
+    /// The logarithm of the odds that a sentence is worth keeping.
     #[must_use]
-    pub fn weigh(&self, features: &[u32]) -> f32 {
-        let steps: i32 = features
-            .iter()
-            .filter_map(|feature| self.weights.get(*feature as usize))
-            .map(|weight| i32::from(*weight))
-            .sum();
-        self.bias + self.step * steps as f32
+    pub fn weigh(&self, sentence: &JudgedSentence) -> f32 {
+        let weights = sentence.features.iter();
+        let weights = weights.filter_map(|feature| self.of_features.weights.get(*feature as usize));
+        let steps: i32 = weights.map(|weight| i32::from(*weight)).sum();
+        let parts = sentence.vector.iter().zip(&self.of_vector.weights);
+        let along: f32 = parts.map(|(part, weight)| part * f32::from(*weight)).sum();
+        self.bias + self.of_features.step * steps as f32 + self.of_vector.step * along
     }
 }
 
@@ -145,12 +192,25 @@ pub(super) fn after_introduction(low: &str) -> Option<&str> {
 }
 
 /// A sentence of a message, as its worth is judged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct JudgedSentence {
     /// In lower case, without one-time requests.
     pub low: String,
     /// Its features, ascending.
     pub features: Vec<u32>,
+    /// Its vector by the built-in model.
+    pub vector: Vec<f32>,
+}
+
+impl JudgedSentence {
+    /// A sentence in lower case, without one-time requests.
+    fn of(low: &str, lexicon: &Lexicon) -> Self {
+        Self {
+            features: features(low, lexicon),
+            vector: StaticModel::built_in().embed(low),
+            low: low.to_owned(),
+        }
+    }
 }
 
 /// The sentences of a message whose worth is judged: no questions. None of a message in an unsupported language.
@@ -159,10 +219,7 @@ pub fn judged_sentences(message: &str) -> Vec<JudgedSentence> {
     let Some((judged, lexicon)) = judged_words_of(message) else {
         return Vec::new();
     };
-    let judged = judged.into_iter().map(|low| JudgedSentence {
-        features: features(&low, lexicon),
-        low,
-    });
+    let judged = judged.iter().map(|low| JudgedSentence::of(low, lexicon));
     judged.collect()
 }
 
@@ -190,10 +247,17 @@ mod tests {
         let mut weights = vec![0.0; BUCKETS];
         weights[7] = 1.27;
         weights[9] = -0.5;
-        let rounded = WorthWeights::rounded(-0.25, &weights);
+        let mut of_vector = vec![0.0; StaticModel::built_in().dimensions()];
+        of_vector[1] = 2.54;
+        let rounded = WorthWeights::rounded(-0.25, &weights, &of_vector);
         let file = rounded.encode().expect("they can be compressed");
         assert_eq!(WorthWeights::decode(&file), Some(rounded.clone()));
-        assert!((rounded.weigh(&[7, 9]) - (1.27 - 0.5 - 0.25)).abs() < 0.01);
+        let sentence = JudgedSentence {
+            low: String::new(),
+            features: vec![7, 9],
+            vector: vec![1.0, 0.5],
+        };
+        assert!((rounded.weigh(&sentence) - (1.27 - 0.5 + 1.27 - 0.25)).abs() < 0.01);
         assert_eq!(WorthWeights::decode(&file[1..]), None);
         assert_eq!(WorthWeights::decode(&file[..file.len() / 2]), None);
     }
