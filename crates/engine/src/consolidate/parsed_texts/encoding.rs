@@ -14,7 +14,7 @@ use crate::consolidate::word_lists::WORD_LISTS;
 
 /// Raised when texts are parsed in another way by the same lists of words and patterns, and when statements are compared
 /// by other rules.
-const PARSER: u64 = 8;
+const PARSER: u64 = 9;
 
 /// The rules by which texts are parsed, as a number: what other rules made is parsed again.
 static RULES: LazyLock<u128> = LazyLock::new(|| {
@@ -104,6 +104,7 @@ impl TextsEncoder {
         self.settings(&statement.states);
         self.settings(&statement.figures);
         self.set(&statement.topic);
+        self.set(&statement.opening);
         self.number(statement.qualifiers.len());
         for qualifier in &statement.qualifiers {
             self.word(qualifier.word);
@@ -281,6 +282,7 @@ impl<'b> TextsDecoder<'b> {
             states: self.list(Self::setting)?,
             figures: self.list(Self::setting)?,
             topic: self.set()?,
+            opening: self.set()?,
             qualifiers: self.list(qualifier)?,
             changes: self.number()? == 1,
             adds: self.number()? == 1,

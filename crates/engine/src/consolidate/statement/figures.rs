@@ -25,7 +25,7 @@ struct Measure {
 static MEASURES: LazyLock<Vec<Measure>> = LazyLock::new(|| {
     const MONTHS: &str = r"(?:jan(?:uar|uary|\.)?|feb(?:ruar|ruary|\.)?|mar(?:ch|\.)?|märz|apr(?:il|\.)?|may|mai|june?|juni|july?|juli|aug(?:ust|\.)?|sept?(?:ember|\.)?|o[ck]t(?:ober|\.)?|nov(?:ember|\.)?|de[cz](?:ember|\.)?|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)";
     let measures = [
-        ("date", format!(r"\b(?:{MONTHS} \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th|\.)? (?:de |of )?{MONTHS})\b|\b\d{{4}}-\d{{2}}-\d{{2}}\b|\d{{1,2}}月\d{{1,2}}[日号]")),
+        ("date", format!(r"\b(?:{MONTHS} \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|th|\.)? (?:de |of )?{MONTHS})\b|\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b(?:the|on|to|until|by) \d{{1,2}}(?:st|nd|rd|th)\b|\d{{1,2}}月\d{{1,2}}[日号]")),
         ("clock", r"\b\d{1,2}:\d{2}(?: ?[ap]m)?\b|\b\d{1,2} ?(?:[ap]m|uhr|o'clock)\b|\b(?:um|a las) \d{1,2}\b|[上下]午\d{1,2}点|\d{1,2}点".to_owned()),
         ("day", r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mon|diens|donners|frei|sams|sonn)tags?\b|\bmittwochs?\b|\b(?:lunes|martes|miércoles|jueves|viernes|sábados?|domingos?)\b|(?:周|星期|礼拜)[一二三四五六日天]".to_owned()),
         ("time", r"\b\d+(?:[.,]\d+)? ?(?:ms|millis\w*|s|secs?|seconds?|sek(?:unden?)?|segundos?|mins?|minutes?|minuten?|minutos?|h|hrs?|hours?|stunden?|horas?|days?|tage?n?|días?|weeks?|wochen?|semanas?|months?|monate?n?|mes(?:es)?|years?|jahre?n?|años?)\b|\d+ ?(?:毫秒|秒|分钟|小时|天|周|个月|年)".to_owned()),
@@ -154,6 +154,8 @@ mod tests {
         check("ios 17 is the lowest", &[("ios", "17")]);
         check("we can go up to 11500 now", &[("=", "11500")]);
         check("give the batch jobs 20 gb each", &[("=bytes", "20 gb")]);
+        check("it got pushed to the 27th", &[("=date", "the 27th")]);
+        check("the 4th chapter", &[("=date", "the 4th")]);
         check("no figure at all", &[]);
     }
 }

@@ -74,6 +74,8 @@ pub(super) struct Statement {
     pub figures: Vec<Setting>,
     /// Its words without its figures.
     pub topic: ContentWords,
+    /// The same of its first clause, where that says enough: "ada owns the orders service, ask her first".
+    pub opening: ContentWords,
     /// Its words right before others: "api pool" is not "import pool".
     pub qualifiers: Vec<Qualifier>,
     /// It says itself that something changes.
@@ -94,6 +96,7 @@ impl Statement {
         let mut statement = Self {
             words: content_words(&low),
             topic: content_words(&without),
+            opening: opening(&without),
             qualifiers: qualifiers(&without),
             figures,
             adds: has(&ADDITION, &low),
@@ -125,6 +128,7 @@ impl Statement {
         Self {
             figures,
             words: topic.clone(),
+            opening: topic.clone(),
             topic,
             ..Self::default()
         }
@@ -170,6 +174,22 @@ fn spelled_out(name: &str) -> String {
         words.push(if matches!(c, '_' | '-' | '.') { ' ' } else { c });
     }
     words
+}
+
+/// Fewest words with content of an opening that says enough.
+const OPENING_WORDS: usize = 2;
+
+/// The words with content of a text's first clause, or of all of it where the clause has few.
+fn opening(low: &str) -> ContentWords {
+    let mut clauses = low
+        .split([',', ';', '(', '!', '?'])
+        .flat_map(|it| it.split(". "));
+    let first = content_words(clauses.next().unwrap_or_default());
+    if first.len() >= OPENING_WORDS {
+        first
+    } else {
+        content_words(low)
+    }
 }
 
 /// A comma before a clause of its own as a semicolon: "it never worked, let's drop it".

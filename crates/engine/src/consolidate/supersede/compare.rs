@@ -21,6 +21,9 @@ const OPPOSITE_WORDS: usize = 2;
 const TOPIC_WORDS: usize = 2;
 const TOPIC_PART: usize = 3;
 
+/// Most words of what a statement opens with that one word in common tells from others.
+const OPENING_WORDS: usize = 3;
+
 /// Least share of a statement's words that one which turns from it has, too.
 const TURNED_SHARE: f64 = 0.4;
 
@@ -121,11 +124,12 @@ pub(super) fn ends(new: &Statement, old: &Statement) -> Option<Reason> {
     turns_from(new, old).then_some(Reason::Replaced)
 }
 
-/// Whether the new statement says that things are otherwise now, and shares enough words with the old one to mean it.
-/// Where both give a figure of one measure, that decides.
+/// Whether the new statement says that things are otherwise now, and shares enough words with what the old one opens with to
+/// mean it. Where both give a figure of one measure, that decides.
 fn turns_from(new: &Statement, old: &Statement) -> bool {
-    let common = new.topic.common(&old.topic);
-    let means_it = common >= TOPIC_WORDS && common as f64 >= TURNED_SHARE * old.topic.len() as f64;
+    let common = new.topic.common(&old.opening);
+    let means_it =
+        common >= TOPIC_WORDS && common as f64 >= TURNED_SHARE * old.opening.len() as f64;
     let mut figures = new.figures.iter();
     let is_measured = figures.any(|ours| old.figures.iter().any(|it| it.key == ours.key));
     new.turns && !new.adds && means_it && !is_measured && !is_other_case(new, old, common)
@@ -203,12 +207,41 @@ fn updates_figure(new: &Statement, old: &Statement) -> bool {
     let mut shared = new.topic.shared(&old.topic);
     let is_named = shared.any(|word| !is_everyday(word));
     let is_one_topic = (common >= TOPIC_WORDS && common * TOPIC_PART >= shorter)
-        || (common == 1 && shorter == 1 && new.changes);
+        || (common == 1 && shorter == 1 && new.changes)
+        || (common == 1
+            && new.turns
+            && old.opening.len() <= OPENING_WORDS
+            && gives_one_of_unit(new, old))
+        || names_old_figure(new, old);
     is_named
         && is_one_topic
         && !new.adds
         && !is_other_case(new, old, common)
         && differ_in_a_figure(new, old)
+}
+
+/// Whether both give one figure of one measure with a unit: "capped at 10 MB", then "bumped the cap to 64 MB".
+fn gives_one_of_unit(new: &Statement, old: &Statement) -> bool {
+    let (Some(ours), Some(theirs)) = (only_figure(new), only_figure(old)) else {
+        return false;
+    };
+    ours.key == theirs.key && figures::has_unit(&ours.key)
+}
+
+fn only_figure(statement: &Statement) -> Option<&Setting> {
+    let mut figures = statement.figures.iter();
+    figures.next().filter(|_| figures.next().is_none())
+}
+
+/// Whether the new statement says that something changes, and names the old figure beside its own: "port 8080 clashes with the
+/// proxy, so it's on 9313 from today".
+fn names_old_figure(new: &Statement, old: &Statement) -> bool {
+    let Some(theirs) = only_figure(old) else {
+        return false;
+    };
+    let is_named = new.figures.iter().any(|it| it.value == theirs.value);
+    let is_other = new.figures.iter().any(|it| it.value != theirs.value);
+    new.changes && is_named && is_other
 }
 
 /// Whether the statements speak of two things of a kind: "api pool" and "import pool", or sentences that differ in a
@@ -294,6 +327,20 @@ mod tests {
                 "the debug port is at 115200 baud, nothing special",
                 "i flashed a build with the debug port at 921600",
             ),
+            // One word tells what it is, where both give one figure of one unit and the later one says that it changed.
+            (
+                "tide charts are capped at 10 MB",
+                "the keepers kept complaining about the cap, so it was bumped to 64 MB",
+            ),
+            (
+                "the gauge freeze is on march 20th, keep that in mind when planning",
+                "the crew isn't ready, the freeze got pushed to the 27th",
+            ),
+            // The old figure is named beside the new one.
+            (
+                "the pier gauge answers on port 7000",
+                "7000 is taken by the radio, the gauge is on port 7410 now",
+            ),
         ] {
             check(earlier, later, true);
         }
@@ -314,6 +361,15 @@ mod tests {
             (
                 "kommentare im code bitte auf deutsch",
                 "ab jetzt sind kommentare im code englisch",
+            ),
+            // What the first one opens with is what it is about.
+            (
+                "grace owns the tide service, ask her before touching the tables of the charts",
+                "grace moved over to the radio, so anything about tide charts goes to linus now",
+            ),
+            (
+                "la grúa del muelle la revisa linus, y lleva también las boyas y los cabos",
+                "linus está de baja, la grúa del muelle la lleva ada mientras tanto",
             ),
         ] {
             assert!(reason(earlier, later).is_some(), "{earlier} / {later}");
@@ -440,6 +496,15 @@ mod tests {
             (
                 "the report is due on monday at noon",
                 "the report also goes to grace on tuesday",
+            ),
+            // One word is too little where the first statement says much, and without a word of change.
+            (
+                "the night crew of the north pier rests 30 minutes after each gauge",
+                "the ferry got moved, the crew boards 5 minutes later",
+            ),
+            (
+                "the harbour lunch takes 30 min",
+                "the harbour walk takes 90 min",
             ),
         ] {
             check(earlier, later, false);
