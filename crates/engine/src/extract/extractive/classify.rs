@@ -52,7 +52,7 @@ const LIKELY_FACT: f32 = -2.0;
 const LIKELY_CORRECTION: f32 = -0.6;
 const LIKELY_BY_CUE: f32 = -3.0;
 const LIKELY_WISH: f32 = 0.5;
-const LIKELY_DECISION: f32 = -2.0;
+const LIKELY_DECISION: f32 = -3.0;
 /// The same of one that says that it lasts.
 const LIKELY_LASTING: f32 = -1.5;
 /// Least worth of a sentence in which people talk of themselves: of their turns one in three says something worth keeping.
