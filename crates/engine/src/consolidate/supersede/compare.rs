@@ -22,7 +22,7 @@ const TOPIC_WORDS: usize = 2;
 const TOPIC_PART: usize = 3;
 
 /// Most words of what a statement opens with that one word in common tells from others.
-const OPENING_WORDS: usize = 3;
+const SHORT_OPENING: usize = 3;
 
 /// Least share of a statement's words that one which turns from it has, too.
 const TURNED_SHARE: f64 = 0.4;
@@ -210,7 +210,7 @@ fn updates_figure(new: &Statement, old: &Statement) -> bool {
         || (common == 1 && shorter == 1 && new.changes)
         || (common == 1
             && new.turns
-            && old.opening.len() <= OPENING_WORDS
+            && old.opening.len() <= SHORT_OPENING
             && gives_one_of_unit(new, old))
         || names_old_figure(new, old);
     is_named

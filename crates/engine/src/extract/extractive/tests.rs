@@ -256,6 +256,13 @@ fn what_follows_a_fact_may_point_at_it() {
 }
 
 #[test]
+fn a_standing_wish_to_be_told_is_no_request_of_the_moment() {
+    let wish = "let me know when the schema changes, always";
+    check_said(wish, Some(&format!("preference: {wish}")));
+    check_said("let me know when you're done with the schema changes", None);
+}
+
+#[test]
 fn decisions_in_so_many_words_are_kept() {
     for words in [
         "Let's go with SQLite for the local store.",

@@ -33,14 +33,12 @@ const LARGEST: u64 = 2 * BUCKETS as u64;
 /// Most words of a verdict before what it corrects.
 const VERDICT: usize = 3;
 
-/// A bias, a weight for each feature, and one for each direction of the vector.
+/// A bias, a weight for each feature, and one for each direction of the built-in model's vectors, whose id a file names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorthWeights {
     bias: f32,
     of_features: Steps,
     of_vector: Steps,
-    /// The id of the model of the vectors.
-    model: String,
 }
 
 /// Weights in whole steps.
@@ -120,7 +118,6 @@ impl WorthWeights {
             bias,
             of_features: Steps::rounded(of_features),
             of_vector: Steps::rounded(of_vector),
-            model: StaticModel::built_in().id().to_owned(),
         }
     }
 
@@ -132,7 +129,7 @@ impl WorthWeights {
         let mut bytes = self.bias.to_le_bytes().to_vec();
         self.of_features.encode(&mut bytes);
         self.of_vector.encode(&mut bytes);
-        bytes.extend(self.model.bytes());
+        bytes.extend(StaticModel::built_in().id().bytes());
         let mut compressed = ZlibEncoder::new(Vec::new(), Compression::best());
         compressed.write_all(&bytes)?;
         compressed.finish()
@@ -148,11 +145,10 @@ impl WorthWeights {
         let (bias, rest) = number(&bytes)?;
         let (of_features, rest) = Steps::decode(rest, BUCKETS)?;
         let (of_vector, rest) = Steps::decode(rest, model.dimensions())?;
-        (rest == model.id().as_bytes()).then(|| Self {
+        (rest == model.id().as_bytes()).then_some(Self {
             bias,
             of_features,
             of_vector,
-            model: model.id().to_owned(),
         })
     }
 
