@@ -267,7 +267,12 @@ fn is_likely(
         Kind::Decision => LIKELY_DECISION,
         _ => LIKELY_CORRECTION,
     };
-    let more = if context.brief { 0.0 } else { LONG_MESSAGE };
+    // What a long message says at its end was the cause of it all is no text that was pasted.
+    let is_sure = kind == Kind::Fact && has(Cue::Fact, SURE);
+    let more = match context.brief || is_sure {
+        true => 0.0,
+        false => LONG_MESSAGE,
+    };
     // A mere question is answered, whatever the agent says first.
     let is_point = context.conceded && (has(Cue::Correction, OBJECTION) || !asks);
     let less = if is_point { CONCEDED_WORTH } else { 0.0 };

@@ -256,6 +256,39 @@ fn what_follows_a_fact_may_point_at_it() {
 }
 
 #[test]
+fn what_was_found_what_traps_and_what_is_waited_for_are_facts() {
+    for words in [
+        "the timeouts came from the old gauge driver",
+        "we traced it to the clock of the tower",
+        "the trap: the radio swallows every message after midnight",
+        "no word from the harbour office yet about the new berth",
+        "Linus is the only one with a key to the tower",
+        "the night pump is off by design",
+        "changes of the tide table need a second pair of eyes",
+        "Grace joins us on the 14th",
+    ] {
+        check_said(words, Some(&format!("fact: {words}")));
+    }
+    check_said(
+        "whenever there's a choice between speed and plain words, pick plain words",
+        Some(
+            "preference: whenever there's a choice between speed and plain words, pick plain words",
+        ),
+    );
+    check_said(
+        "I decided against a second ferry",
+        Some("decision: I decided against a second ferry"),
+    );
+    // Long as the message is, what it found in the end is no text that was pasted.
+    let hunt = "The ferry page was empty again this morning, and I looked at the queue first. Nothing in there. \
+                Then I looked at the tide feed, which was fine, and at the radio, which was quiet. We finally traced it to the \
+                clock of the tower, which ran two hours late. Please add a check of the clock to the start of the page, \
+                with a line in the log that says what it compared.";
+    let kept = "We finally traced it to the clock of the tower, which ran two hours late.";
+    check_said(hunt, Some(&format!("fact: {kept}")));
+}
+
+#[test]
 fn a_standing_wish_to_be_told_is_no_request_of_the_moment() {
     let wish = "let me know when the schema changes, always";
     check_said(wish, Some(&format!("preference: {wish}")));
