@@ -267,12 +267,10 @@ fn is_likely(
         Kind::Decision => LIKELY_DECISION,
         _ => LIKELY_CORRECTION,
     };
-    // What a long message says at its end was the cause of it all is no text that was pasted.
+    // A fact that a sure phrase announces is the person's own, however long the message.
     let is_sure = kind == Kind::Fact && has(Cue::Fact, SURE);
-    let more = match context.brief || is_sure {
-        true => 0.0,
-        false => LONG_MESSAGE,
-    };
+    let is_own_words = context.brief || is_sure;
+    let more = if is_own_words { 0.0 } else { LONG_MESSAGE };
     // A mere question is answered, whatever the agent says first.
     let is_point = context.conceded && (has(Cue::Correction, OBJECTION) || !asks);
     let less = if is_point { CONCEDED_WORTH } else { 0.0 };
